@@ -7,7 +7,8 @@ What a picture shows of an operation is computed by it: the ladder by `uri.key`,
 from html import escape
 from pathlib import Path
 
-from uricodec import uri
+from uricodec import logs, percent_decode, uri, urn
+from uricodec.dedup import unique
 
 FOLDER = Path(__file__).parent / "pictures"
 WIDTH, MARGIN = 480, 10
@@ -55,6 +56,42 @@ def arrow(x, y, end, words="", side=1):
     yield f'<path d="M{x - 4:g} {end - 7:g}h8l-4 7z" class="tip"/>'
     if words:
         yield text(x + 8 * side, (y + end) / 2 + 2, words, "start" if side > 0 else "end", ' class="quiet"')
+
+
+# --- what the package does --------------------------------------------------------------------------------------------
+
+LINE = b'192.0.2.7 - - [21/Mar/2025:08:02:17 +0000] "GET /caf%C3%A9 HTTP/1.1" 404 512'
+URLS = ["HTTP://Example.com:80/a", "http://example.com/b/../a", "http://example.com/%61"]
+ISBNS = ["URN:ISBN:0-395-36341-1", "urn:isbn:9780395363416"]
+UNTIDY = "HTTP://Example.com:80/a/../b?utm_source=mail"
+
+
+def overview():
+    """What goes in and comes out, for each kind of task."""
+    unsafe = "http://good.example\\@evil.example/"
+    secret = "https://ann:pa55@example.com/"
+    (record,) = logs.parse([LINE])
+    assert urn.equivalent(*ISBNS, level="functional")
+    tasks = [
+        ("Decode", ["/wiki/Z%C3%BCrich"], percent_decode("/wiki/Z%C3%BCrich")),
+        ("Check", [unsafe], uri.check(unsafe).message),
+        ("Normalize", [UNTIDY], uri.normalize(UNTIDY, policy="tracking")),
+        ("Compare", ISBNS, "one book"),
+        ("Deduplicate", URLS, f"{len(unique(URLS, kind='uri', level='scheme'))} of {len(URLS)} remains"),
+        ("Read logs", [LINE[:26].decode() + "...", LINE[43:].decode()], f"status {record.status}, path {record.path}"),
+        ("Redact", [secret], uri.redact(secret)),
+    ]
+    lines, y = [], 4
+    for task, source, result in tasks:
+        height = 18 * (len(source) + 1) + 14
+        lines.append(f'<rect x="1" y="{y}" width="{WIDTH - 2}" height="{height}" rx="6" class="box"/>')
+        lines.append(text(MARGIN, y + 22, task, more=' font-weight="bold"'))
+        for i, each in enumerate(source):
+            lines.append(text(104, y + 22 + 18 * i, each, more=' class="code quiet"'))
+        y += height
+        lines.append(text(104, y - 12, f"\u2192 {result}", more=' class="code" font-weight="bold"'))
+        y += 8
+    return picture("What goes in and what comes out: decode, check, normalize, compare, deduplicate, read, redact", y, lines)
 
 
 # --- the ladder -------------------------------------------------------------------------------------------------------
@@ -247,7 +284,7 @@ def architecture():
     return picture("The folders of uricodec: each imports only those below it and to its right", y + 40, lines)
 
 
-PICTURES = {f"{make.__name__}.svg": make for make in (ladder, block, rows, dedup, architecture)}
+PICTURES = {f"{make.__name__}.svg": make for make in (overview, ladder, block, rows, dedup, architecture)}
 
 if __name__ == "__main__":
     for name, make in PICTURES.items():
