@@ -91,7 +91,7 @@ def overview():
         y += height
         lines.append(text(104, y - 12, f"\u2192 {result}", more=' class="code" font-weight="bold"'))
         y += 8
-    return picture("What goes in and what comes out: decode, check, normalize, compare, deduplicate, read, redact", y, lines)
+    return picture("Decode, check, normalize, compare, deduplicate, read logs, redact: before and after", y, lines)
 
 
 # --- the ladder -------------------------------------------------------------------------------------------------------
