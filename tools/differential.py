@@ -287,6 +287,7 @@ BYTES = [bytes([byte]) for byte in range(256)]
 def redact(count, seed):
     yield "URLs with secret parameters", random_batches(compare_parameters, count, seed)
     yield "URLs and texts with userinfo", random_batches(compare_userinfo, count, seed)
+    yield "URLs and texts with planted secrets", random_batches(compare_planted, count, seed)
 
 
 def url_with_secrets(rng):
@@ -337,6 +338,22 @@ def compare_userinfo(rng, count):
         is_left = drawn.secret in found and drawn.secret not in drawn.redacted
         if is_left or found != drawn.redacted or function(found) != found:
             differs(counts, f"{'a secret is left' if is_left else 'another byte changes'}: {drawn.text!r}: {found!r}")
+    return counts
+
+
+def compare_planted(rng, count):
+    from reference import planted
+
+    counts = Counter()
+    for _ in range(count):
+        in_text = rng.randrange(4) == 0
+        kind, drawn = planted.draw_secrets(rng, in_text)
+        found = (uri.redact_text if in_text else uri.redact)(drawn.with_secrets, planted.NAMES, True, planted.PATHS)
+        counts[kind] += 1
+        if found != drawn.redacted:
+            is_left = b"SECRET" in found
+            text = f"{'a secret is left' if is_left else 'another byte changes'}: {drawn.with_secrets!r}: {found!r}"
+            differs(counts, text)
     return counts
 
 

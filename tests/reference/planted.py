@@ -6,6 +6,7 @@ same parts, with REDACTED for the user and for the password. That `uri.userinfo`
 tested in tests/uri/test_redacted_userinfo.py.
 """
 
+import json
 from functools import cache
 from typing import NamedTuple
 from urllib.parse import quote_from_bytes
@@ -217,3 +218,197 @@ def draw(source, in_text):
 
 def draw_many(source, count, in_text):
     return [draw(source, in_text) for _ in range(count)]
+
+
+# --- secrets in queries, fragments, nested URLs, JSON and paths -------------------------------------------------------
+
+NAMES = "token", "x-a*"  # what is redacted
+PATHS = "/reset/{*}", "/bot*/", "tokens"
+SPELLED_NAMES = (
+    *(b"token", b"TOKEN", b"tok%65n", b"%74oken", b"tok%2565n", b"+token", b"token[]", b"user[token]", b"t.o-ken"),
+    *(b"x-a", b"X-Amz-A"),
+)
+# Names, values and segments that stay, and what they may have in them.
+OTHER_NAMES = b"q", b"a", b"stoken", b"tokens", b"next_page", b"%C3%A9", b"tok%20en", b"\xc3\xa9", b"a[b]", b"%zz", b""
+OTHER_BYTES = bytes(byte for byte in ANY if byte not in b'%&#;=?:/\\@{["')
+OTHER_PIECES = b"a", b"7", b"token", b"%20", b"%C3%A9", b"%2B", b"%", b"%2", b"%zz", b"a:b", b"a/b", b"a=", b"REDACTED"
+SEGMENTS = b"a", b"users", b"42", b"%C3%A9", b"\xe8\xa7\x81", b"index.html", b"b%20c", b"resets", b"2024-10-21", b"~me"
+# A value ends at "&", "#" and at ";" before another pair, as they are, in JSON and in HTML.
+IN_VALUE = bytes(byte for byte in ANY if byte not in b"&#;\\")
+PIECES_OF_VALUES = (
+    b"%26",
+    b"%23",
+    b"%3D",
+    b"%2F",
+    b"://u:p@h",
+    b"=",
+    b"==",
+    b"?",
+    b"/",
+    b"+",
+    b"%25",
+    b"%",
+    b"%zz",
+    b"@",
+)
+LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+MOST_NESTED = 2
+
+
+class Pair(NamedTuple):
+    """The bytes with the secrets, and with REDACTED for each."""
+
+    with_secrets: bytes
+    redacted: bytes
+
+    def __add__(self, other):
+        return Pair(*map(bytes.__add__, self, other))
+
+    def mapped(self, function):
+        return Pair(*map(function, self))
+
+
+def same(text):
+    return Pair(text, text)
+
+
+def unique(source):
+    """What shows that a secret is left."""
+    return b"SECRET%06d" % source.randrange(10**6)
+
+
+def draw_other(source, in_text):
+    """A value that stays."""
+    value = b"".join(source.choices(OTHER_PIECES, k=source.randrange(4)))
+    if not in_text and source.randrange(2):
+        value += bytes(source.choices(OTHER_BYTES, k=source.randrange(6)))
+    return b"v" + value
+
+
+def draw_value(source, in_text):
+    """A secret value."""
+    parts = [unique(source)]
+    if in_text:
+        parts += source.choices((*PIECES_OF_VALUES, b"a"), k=source.randrange(3))
+        return b"".join((*parts, b"z"))  # no punctuation at its end
+    parts += source.choices(PIECES_OF_VALUES, k=source.randrange(4))
+    parts.append(bytes(source.choices(IN_VALUE, k=source.randrange(6))))
+    source.shuffle(parts)
+    return b"".join(parts)
+
+
+def draw_json(source, depth, nesting):
+    """An object or an array with secret members, as it is spelled."""
+    kinds = "object", "array", "text", "number", "secret", "secret", "url"
+    found = same(b"")
+    is_array, count = depth > 0 and source.randrange(3) == 0, source.randrange(1, 4)
+    for at in range(count):
+        kind = source.choice(kinds[2:] if depth == 2 else kinds)
+        kind = "text" if at == 0 and is_array else kind  # which shows that it is JSON
+        name = source.choice(("a", "id", "tokens", "\u00e9", "b c"))
+        if kind == "secret" and not is_array:
+            name = source.choice(("token", "Token", "x-a", "X_Amz_B", "to-ken"))
+            secret = unique(source).decode()
+            value = source.choice((secret, secret + '"', secret + "\u00e9\\/&#;", [secret, 1], {"a": secret}))
+            left = b'"REDACTED"' if isinstance(value, str) else b"REDACTED"
+            value = Pair(spelled_in_json(source, value), left)
+        elif kind in {"object", "array"}:
+            value = draw_json(source, depth + 1, nesting)
+        elif kind == "url" and nesting < MOST_NESTED:
+            value = draw_url(source, False, nesting + 1, "query").mapped(ascii_only).mapped(json_string)
+        elif kind == "number":
+            value = same(source.choice((b"1", b"-2.5e3", b"true", b"null")))
+        else:
+            value = same(spelled_in_json(source, source.choice(("x", "a b", "\u00e9", 'say "x"', ""))))
+        found += same(b"," * (at > 0) + source.choice((b"", b" ")) * (at > 0))
+        found += value if is_array else same(spelled_in_json(source, name) + source.choice((b":", b": "))) + value
+    return same(b"[" if is_array else b"{") + found + same(b"]" if is_array else b"}")
+
+
+def spelled_in_json(source, value):
+    return json.dumps(value, ensure_ascii=source.randrange(2) == 0).encode()
+
+
+def json_string(text):
+    return json.dumps(text.decode()).encode()
+
+
+def ascii_only(text):
+    return b"".join(bytes([byte]) if 32 < byte < 127 else b"%%%02X" % byte for byte in text)
+
+
+def draw_parameter(source, in_text, nesting, kind):
+    """A parameter with a secret: its value, JSON with members, or a URL."""
+    if kind == "JSON":
+        value = draw_json(source, 0, nesting)
+        if source.randrange(4) == 0:
+            value = value.mapped(json_string)
+        return same(source.choice((b"a=", b"q=", b"filter="))) + value.mapped(source.choice((quoted, quoted_twice)))
+    if kind == "nested" and nesting < MOST_NESTED:
+        inner = draw_url(source, in_text, nesting + 1, source.choice(("query", "fragment", "path", "userinfo")))
+        return same(source.choice((b"next=", b"u=", b"a[b]="))) + inner.mapped(quoted)
+    return same(source.choice(SPELLED_NAMES) + b"=") + Pair(draw_value(source, in_text), b"REDACTED")
+
+
+def draw_pairs(source, in_text, nesting, kind):
+    """Parameters, one of which has a secret."""
+    pairs = [same(source.choice(OTHER_NAMES) + b"=" + draw_other(source, in_text)) for _ in range(source.randrange(3))]
+    pairs.insert(source.randrange(len(pairs) + 1), draw_parameter(source, in_text, nesting, kind))
+    if source.randrange(4) == 0:
+        pairs.append(draw_parameter(source, in_text, nesting, "query"))
+    found = pairs[0]
+    for each in pairs[1:]:
+        found += same(b"&") + each
+    return found
+
+
+def draw_path(source, is_secret):
+    """A path, perhaps with a secret segment."""
+    segments = [same(each) for each in source.choices(SEGMENTS, k=source.randrange(4))]
+    if is_secret:
+        token = unique(source) + b"aB3" + bytes(source.choices(LETTERS, k=8))
+        secret = source.choice(
+            (
+                Pair(b"reset/" + token, b"reset/REDACTED"),
+                Pair(b"r%65set/" + token[:12] + b"%20x", b"r%65set/REDACTED"),
+                Pair(b"bot" + token[:12] + b"/send", b"botREDACTED/send"),
+                Pair(token, b"REDACTED"),
+            )
+        )
+        segments.insert(source.randrange(len(segments) + 1), secret)
+    found = same(b"")
+    for each in segments:
+        found += same(b"/") + each
+    return found + same(source.choice((b"/", b"/last")))
+
+
+def draw_url(source, in_text, nesting, kind):
+    """A URL with secrets."""
+    found = same(source.choice((b"https://h.example", b"http://h:80", b"HTTPS://[::1]", b"ftp://h", b"//h")))
+    if nesting or in_text:
+        found = same(b"https://h.example")
+    if kind == "userinfo":
+        found = same(b"https://") + Pair(b"me:" + unique(source) + b"@", b"REDACTED:REDACTED@") + same(b"h")
+    found += draw_path(source, kind == "path")
+    if kind in {"query", "nested", "JSON"}:
+        found += same(b"?") + draw_pairs(source, in_text, nesting, kind)
+    elif source.randrange(2):
+        found += same(b"?q=" + draw_other(source, in_text))
+    if kind == "fragment":
+        found += same(source.choice((b"#", b"#/a?"))) + draw_pairs(source, in_text, nesting, "query")
+    elif source.randrange(4) == 0:
+        found += same(source.choice((b"#f", b"#/a", b"#")))
+    return found
+
+
+KINDS = "userinfo", "query", "fragment", "nested", "JSON", "path"
+
+
+def draw_secrets(source, in_text):
+    """A URL with secrets of one kind, or a text with one: (its kind, the Pair)."""
+    kind = source.choice(KINDS)
+    found = draw_url(source, in_text, 0, kind)
+    if in_text:
+        before, after, _ = source.choice(TEXTS)
+        found = same(before) + found + same(after)
+    return kind, found

@@ -513,6 +513,9 @@ class Json:
             if quote is not None:
                 found = self.string(k, quote)
                 if not found.is_closed:
+                    if not unclosed and looks_like_json(self.text, self.at(quote + 1)):
+                        k = resume = quote + 1
+                        continue
                     return self.spans, self.at(quote + 1)
                 begin, end, after = self.at(found.begin), self.at(found.end), blanks_after(self.given, found.after)
                 if after < len(self.given) and self.given[after].char == b":":
@@ -531,7 +534,7 @@ class Json:
             unclosed += (char in {b"{", b"["}) - (char in {b"}", b"]"})
             if char in {b"{", b"[", b"}", b"]", b","}:
                 resume = k
-                if not unclosed:
+                if not unclosed and char != b",":
                     break
             elif not re.fullmatch(rb"[+\-._ \t\r\n:0-9A-Za-z]", char):
                 return self.spans, self.at(resume)

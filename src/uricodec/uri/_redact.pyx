@@ -1155,16 +1155,17 @@ cdef size_t redact_member(Work *work, size_t i, size_t end, int depth) noexcept 
 cdef void redact_string(Work *work, const String *string, int depth) noexcept nogil:
     """Redact in a string of JSON, which is a URL, or text, or JSON."""
     cdef bint in_text = work.in_text, in_query = work.in_query, is_raw = work.is_raw
-    cdef size_t i = string.start, line = work.line
+    cdef size_t i = string.start, line = work.line, no_json = work.no_json
     if work.level == MOST_LEVELS:
         return
     work.level += 1
     work.in_text = False            # it ends where the string ends
     if begins_json(work.s, i, string.end):
         i = redact_json(work, i, string.end, -1)
+    work.no_json = 0                # what is left may have JSON in its parameters
     redact_url(work, i, string.end, False, depth)
     work.level -= 1
-    work.in_text, work.in_query, work.is_raw, work.line = in_text, in_query, is_raw, line
+    work.in_text, work.in_query, work.is_raw, work.line, work.no_json = in_text, in_query, is_raw, line, no_json
 
 
 cdef size_t redact_json(Work *work, size_t i, size_t end, int depth) noexcept nogil:
@@ -1181,6 +1182,9 @@ cdef size_t redact_json(Work *work, size_t i, size_t end, int depth) noexcept no
         stop = open_string(s, i, end, &quote, &backslashes)
         if stop:
             if not read_string(work, stop, end, depth, &quote, backslashes, s[i] == c'\\', &string):
+                if open == 0 and begins_json(s, stop, end):     # in a string whose end the text around it hides
+                    start = i = stop
+                    continue
                 return stop
             start = i = string.next
             stop, character.byte, character.size = skip_blanks(s, i, end), 0, 0
