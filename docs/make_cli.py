@@ -83,6 +83,9 @@ def command_page(command):
     lines += ["", "```bash", *command.examples, "```"]
     for category in CATEGORIES:
         options = [option for option in command.options if option.category == category]
+        names = [name for option in options for name in option.flags if name.startswith("--")]
+        if names:
+            lines += ["", f"```{{index}} {', '.join(names)}", "```"]  # the search does not find them otherwise
         if options:
             lines += ["", f"| {category} | |", "|---|---|"]
         for option in options:
