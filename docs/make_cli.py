@@ -2,6 +2,7 @@
 docs/reference/cli.md, and a page for each command. All come from the tables of commands and options.
 """
 
+import re
 from pathlib import Path
 
 from uricodec.cli.commands import COMMANDS, ENVIRONMENT, EXIT_STATUS
@@ -77,9 +78,16 @@ def cell(text):
     return text.replace("|", "\\|").replace("<", "&lt;")
 
 
+def paragraphs(text):
+    """Yield the lines of a text of help as Markdown: only what is drawn, by spaces at its beginning, keeps its lines."""
+    for part in text.strip("\n").split("\n\n"):
+        drawn = re.search(r"(?m)^ ", part)
+        yield from ["", "```text", part, "```"] if drawn else ["", re.sub(r"([\\`*_<>\[\]{}|#])", r"\\\1", part)]
+
+
 def command_page(command):
     """Return the page of a command."""
-    lines = [f"# uricodec {command.name}", "", "```text", usage(command), "", command.description.strip("\n"), "```"]
+    lines = [f"# uricodec {command.name}", "", f"`{usage(command)}`", *paragraphs(command.description)]
     lines += ["", "```bash", *command.examples, "```"]
     for category in CATEGORIES:
         options = [option for option in command.options if option.category == category]
