@@ -149,7 +149,7 @@ def shape(uri, query="names"):
     - {email}: an address whose domain has two labels or more, the last one of letters. A domain that begins with a
       version or a scale is that of a file: vue@3.4.js, logo@2x.png.
     - {token}: at least 16 of the characters A-Z a-z 0-9 - _ . ~ = : +, with a digit, that look drawn at random: see
-      docs/guides/policies.md.
+      docs/guides/compare.md.
 
     Any other segment stays. Scheme, host and port are those of level "scheme", the fragment is dropped. Any text has a
     shape, which may not be a URI reference, because of the braces; the shape of a shape is the same. Where `normalize`
@@ -168,7 +168,7 @@ def shape(uri, query="names"):
         UriSyntaxError: If a str contains a lone surrogate.
         ValueError: If `query` is unknown.
 
-    Source: RFC 3986 sections 3.3 and 6.2; RFC 9562 section 4 (UUIDs); docs/guides/policies.md.
+    Source: RFC 3986 sections 3.3 and 6.2; RFC 9562 section 4 (UUIDs); docs/guides/compare.md.
 
     >>> from uricodec import uri
     >>> uri.shape("HTTPS://Example.org:443/users/1042/photos/5f4dcc3b5aa765d61d8327deb882cf99.jpg?w=80&page=2&w=3#a")

@@ -120,7 +120,7 @@ class Policy:
         ValueError: If a value is unknown, or a name empty or not usable.
 
     Source: RFC 3986 section 6.2.4 ("Protocol-Based Normalization": the "/" at the end of a path);
-        section 3.5 (fragments); section 3.2.1 (userinfo); docs/guides/policies.md has the reasons of all steps.
+        section 3.5 (fragments); section 3.2.1 (userinfo); docs/guides/compare.md has the reasons of all steps.
 
     >>> from uricodec.uri import normalize
     >>> policy = Policy(strip_www=True, drop_parameters=("utm_*",), query="sort")
@@ -195,7 +195,7 @@ class Policy:
         Raises:
             ValueError: If the name is unknown.
 
-        Source: docs/guides/policies.md.
+        Source: docs/guides/compare.md.
 
         >>> Policy.ready("crawl").query
         'sort'
