@@ -79,7 +79,7 @@ def cell(text):
 
 
 def paragraphs(text):
-    """Yield the lines of a text of help as Markdown: only what is drawn, by spaces at its beginning, keeps its lines."""
+    """Yield the lines of a text of help as Markdown. Only what is drawn, with spaces before it, keeps its lines."""
     for part in text.strip("\n").split("\n\n"):
         drawn = re.search(r"(?m)^ ", part)
         yield from ["", "```text", part, "```"] if drawn else ["", re.sub(r"([\\`*_<>\[\]{}|#])", r"\\\1", part)]
