@@ -152,7 +152,7 @@ def of_files(draw):
         source.write_bytes(data)
         exclude.write_bytes(other)
         options = {"kind": kind, "level": level, "errors": errors, "threads": threads}
-        report_options = {"exclude": [exclude], "report": report, "top": top, "rules": rules}
+        report_options = {"exclude": [exclude], "report": report, "top": top, "merged": rules}
         done = dedup.dedup_files(source, target, **report_options, **options, **how)
         written = target.read_bytes()
         near = dedup.estimate_files(source, secret=how["secret"], **options)

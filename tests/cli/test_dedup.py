@@ -411,7 +411,7 @@ def test_stats_agree_with_the_reference(errors):
 @every_level
 def test_stats_of_rules(kind, level):
     lines = NAMES + NAMES[::-1]
-    status, _, said = run(*options_of(kind, level), "--stats", "--rules", stdin=text(lines))
+    status, _, said = run(*options_of(kind, level), "--stats", "--merged", stdin=text(lines))
     counts = json.loads(said)
     assert status == 0
     assert list(counts["merged"]) == list(dedup.rules_of(kind, level))
@@ -450,7 +450,7 @@ def test_estimate(tmp_path):
         (["--kind", "urn", "--top", "5"], "hint: add --count"),
         (["--kind", "urn", "-c", "--top", "0"], "--top: expected a whole number from 1 on, such as 10, got '0'"),
         (["--kind", "urn", "-c", "--top", "-1"], "--top: expected a whole number from 1 on, such as 10, got '-1'"),
-        (["--kind", "urn", "--rules"], "--rules: not allowed without --stats"),
+        (["--kind", "urn", "--merged"], "--merged: not allowed without --stats"),
         (["--kind", "urn", "--secret", ""], "--secret: expected a text such as k7Qz"),
         (["--kind", "urn", "--secret", "a", "--secret-file", "b"], "--secret: not allowed with --secret-file"),
         (["--kind", "urn", "-", "--exclude", "-"], "standard input can be read only once"),

@@ -332,7 +332,7 @@ def test_lines_that_are_too_long(tmp_path, monkeypatch, memory, threads, errors)
         for report in REPORTS if chunk == 256 else ["counts"]:
             check(tmp_path, [data, b"", data[::-1]], report=report, **how)
             check(tmp_path, [data[::-1], data], "bytes", exclude=[data[: len(data) // 3]], report=report, **how)
-        done = check(tmp_path, [data], rules=True, groups=tmp_path / "groups", **how)
+        done = check(tmp_path, [data], merged=True, groups=tmp_path / "groups", **how)
         assert sum(done.merged.values()) == done.duplicates and b"xxx" * 1000 not in (tmp_path / "groups").read_bytes()
     assert dedup.estimate_files(tmp_path / "in0", kind="urn", max_line=500) == pytest.approx(1500 + 5 + 50, rel=0.05)
 
@@ -411,7 +411,7 @@ def test_rules(tmp_path, kind, level, memory):
     """Each level merges as many lines as are lost from one level to the next, read by one specification."""
     data = corpus(kind, 1000, 400, 7)
     for exclude in [], [corpus(kind, 300, 100, 8)]:
-        done = check(tmp_path, [data], kind, level, exclude, rules=True, memory=memory)
+        done = check(tmp_path, [data], kind, level, exclude, merged=True, memory=memory)
         rules = dedup.rules_of(kind, level)
         assert tuple(done.merged) == rules
         assert sum(done.merged.values()) == done.duplicates
@@ -498,7 +498,7 @@ def test_compressed_inputs(tmp_path, pack, memory, report):
     paths = [tmp_path / "a", tmp_path / "b", tmp_path / "c"]
     for path, data in zip(paths, [pack(DATA), DATA[::-1], pack(DATA[:5000])], strict=True):
         path.write_bytes(data)
-    done = dedup.dedup_files(paths, tmp_path / "out", kind="urn", memory=memory, report=report, rules=True)
+    done = dedup.dedup_files(paths, tmp_path / "out", kind="urn", memory=memory, report=report, merged=True)
     reference = Reference([DATA, DATA[::-1], DATA[:5000]])
     assert (tmp_path / "out").read_bytes() == reference.output(report)
     assert sum(done.merged.values()) == done.duplicates
@@ -530,7 +530,7 @@ def test_standard_input(tmp_path, monkeypatch, memory, report, pack, rules):  # 
     for begins in True, False:
         monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=NotAFile(pack(DATA if pack is bytes else data))))
         names = [None, tmp_path / "a"] if begins else [tmp_path / "a", None]
-        dedup.dedup_files(names, tmp_path / "out", kind="urn", memory=memory, report=report, rules=rules)
+        dedup.dedup_files(names, tmp_path / "out", kind="urn", memory=memory, report=report, merged=rules)
         read = {None: DATA if pack is bytes else data, tmp_path / "a": DATA[:30_000]}
         assert (tmp_path / "out").read_bytes() == Reference([read[name] for name in names]).output(report)
     with pytest.raises(ValueError, match="standard input"):
@@ -710,7 +710,7 @@ def test_nothing_is_left(tmp_path):
 def test_progress(tmp_path):
     (tmp_path / "in").write_bytes(DATA)
     seen = []
-    dedup.dedup_files(tmp_path / "in", tmp_path / "out", kind="urn", memory=TINY, rules=True, on_progress=seen.append)
+    dedup.dedup_files(tmp_path / "in", tmp_path / "out", kind="urn", memory=TINY, merged=True, on_progress=seen.append)
     assert [phase for phase, _ in itertools.groupby(each.phase for each in seen)][:3] == ["read", "partitions", "write"]
     assert all(0 <= each.bytes_read <= each.total == len(DATA) or each.phase == "partitions" for each in seen)
     with pytest.raises(ZeroDivisionError):
@@ -1125,7 +1125,7 @@ def test_text_that_is_no_uri_is_invalid_unless_it_is_kept(options, kept, tmp_pat
     source.write_text("".join(f"{row}\n" for row in DIRTY), "utf-8")
     rows = 1 if 4 in kept else 2  # how many are http://a/
     for exact in False, True:
-        how = {"errors": "drop", "rules": True, "exact": exact, **options}
+        how = {"errors": "drop", "merged": True, "exact": exact, **options}
         done = dedup.dedup_files(source, out, **how)
         assert out.read_text("utf-8").splitlines() == wanted
         counts = len(DIRTY), len(kept), rows - 1, len(DIRTY) - len(kept) - (rows - 1)

@@ -217,7 +217,7 @@ def test_more_than_fits_in_memory(tmp_path, report, exact):
 def test_groups_and_rules_are_of_the_values(tmp_path):
     data = b'1,"urn:ab:1"\n2,URN:AB:1\n3\n4,urn:ab:1#x\n3\n5,urn:ab:2\n'
     groups = tmp_path / "groups"
-    options = ["dedup", "--kind", "urn", "--csv", "-f", "2", "--stats", "--rules", "--groups", groups]
+    options = ["dedup", "--kind", "urn", "--csv", "-f", "2", "--stats", "--merged", "--groups", groups]
     for more in [], ["--exact"], ["--memory", TINY]:
         status, output, said = run(*options, *more, stdin=data)
         assert (status, output) == (0, b'1,"urn:ab:1"\n3\n5,urn:ab:2\n')

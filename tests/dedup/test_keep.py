@@ -347,8 +347,8 @@ def test_groups_of_parquet():
         pq.write_table(table_of(urls[part], values[part]), f"in/{i}.parquet", row_group_size=30)
     write("lines", urls)
     for options in {}, {"memory": TINY, "threads": 2, "exact": True}, {"secret": "k", "policy": "crawl"}:
-        of_lines = dedup.dedup_files("lines", "unique", kind="uri", groups="lines.jsonl", rules=True, **options)
-        done = dedup.unique_dataset("in", "url", "out", kind="uri", groups="rows.jsonl", rules=True, **options)
+        of_lines = dedup.dedup_files("lines", "unique", kind="uri", groups="lines.jsonl", merged=True, **options)
+        done = dedup.unique_dataset("in", "url", "out", kind="uri", groups="rows.jsonl", merged=True, **options)
         assert done.merged == of_lines.merged and (done.unique, done.invalid) == (of_lines.unique, of_lines.invalid)
 
         def replaced(group):

@@ -578,8 +578,8 @@ def test_options_that_do_not_fit(place):
         {"seen": "s", "update": True, "exclude": ["day0"]},
         {"seen": "s", "exact": True},
         {"only_in": ["day0"], "exact": True},
-        {"seen": "s", "rules": True},
-        {"only_in": ["day0"], "rules": True},
+        {"seen": "s", "merged": True},
+        {"only_in": ["day0"], "merged": True},
     ):
         with pytest.raises(ValueError, match=r"is (not|only) supported"):
             dedup.dedup_files("day0", "out", kind="urn", **options)

@@ -1052,7 +1052,7 @@ CALLS |= {
         ],
         *[partial(_dedup_file, memory=_SMALL, threads=1, report="counts", top=top) for top in (3, 2000, 0)],
         *[partial(_dedup_file, memory=1 << 20, threads=1, errors=errors) for errors in ("drop", "raise")],
-        partial(_dedup_file, memory=_SMALL, threads=1, exact=True, groups=True, rules=True, exclude=[_INPUT]),
+        partial(_dedup_file, memory=_SMALL, threads=1, exact=True, groups=True, merged=True, exclude=[_INPUT]),
         partial(_dedup_file, memory=1 << 20, threads=1, groups=True),
         partial(_dedup_file, memory=_SMALL, threads=1, field=3, format="delimited", delimiter=b":", groups=True),
         partial(_dedup_file, memory=1 << 20, threads=1, field="no-such", header=True),

@@ -193,7 +193,7 @@ Lines that begin with urn: are checked as URNs, all others as URIs, unless
             "uricodec check --production URI urls.txt",
             "uricodec check --kind web urls.txt             # may parsers disagree?",
         ),
-        f"{_FILES} kind:check rfc rules:check production to:check {_FIELDS} parquet:check",
+        f"{_FILES} kind:check rfc rules production to:check {_FIELDS} parquet:check",
         f"recursive sample seed version quiet:check color {_RARE_FIELDS} safe-host stats {_RARE_LIMITS}",
         "uricodec.cli.filters:check",
     ),
@@ -384,7 +384,7 @@ whatever reason. Standard input is copied there if it is read twice.
             "uricodec dedup --kind uri --count --top 10 examples/urls.txt",
             "uricodec dedup --kind urn urns.txt -o unique.txt",
             "uricodec dedup --kind uri --level scheme --count urls.txt",
-            "uricodec dedup --policy crawl --rules --stats urls.txt",
+            "uricodec dedup --policy crawl --merged --stats urls.txt",
             "uricodec dedup --policy crawl --csv --header -f url pages.csv",
             "uricodec dedup --kind uri --json-field url events.jsonl",
             "uricodec dedup --kind uri --csv -f 2 --keep newest --by 1 pages.csv",
@@ -397,7 +397,7 @@ whatever reason. Standard input is copied there if it is read twice.
         ),
         f"files output help kind:dedup level policy {_SELECTED} top keep:dedup exclude only-in seen groups "
         "field:dedup csv:dedup header:dedup json-field:dedup parquet:dedup errors:dedup memory",
-        f"text limit {_RARE_LINES} to:dedup by update estimate invalid-to rules spill-dir exact secret secret-file",
+        f"text limit {_RARE_LINES} to:dedup by update estimate invalid-to merged spill-dir exact secret secret-file",
         "uricodec.cli.dedup:run",
     ),
     Command(

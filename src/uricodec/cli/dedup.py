@@ -44,13 +44,13 @@ UNITS = [(1e9, "G"), (1e6, "M"), (1e3, "k")]
 
 
 def run(  # noqa: PLR0913
-    plan, *, estimate, groups, exclude, only_in, secret, secret_file, keep, by, rules, seen, update, **options
+    plan, *, estimate, groups, exclude, only_in, secret, secret_file, keep, by, merged, seen, update, **options
 ):
     """Deduplicate all inputs, or estimate the number of identifiers.
 
     Args:
         plan (Plan): The plan of the command.
-        estimate, rules, update (bool): The options of these names.
+        estimate, merged, update (bool): The options of these names.
         groups, secret, secret_file, keep, by, seen (str | None): As above.
         exclude, only_in (list[str] | None): As above.
         options (Any): As above, those that select which identifiers are equivalent, where they are kept, and what is
@@ -71,7 +71,7 @@ def run(  # noqa: PLR0913
     options["secret"] = None if secret is None else os.fsencode(secret)
     if secret_file is not None:
         options["secret"] = read_secret(secret_file)
-    results = {"keep": keep, "by": by, "rules": rules, "seen": seen, "update": update, "top": plan.top} | tables
+    results = {"keep": keep, "by": by, "merged": merged, "seen": seen, "update": update, "top": plan.top} | tables
     results |= {"report": report_of(options | {"count": plan.count}), "groups": None}
     for report in REPORTS.values():
         options.pop(report.key, None)
@@ -102,7 +102,7 @@ def run(  # noqa: PLR0913
                     options["on_invalid"] = lambda *line: rejects.write(InvalidLine(*line).row())
                 stats = dedup.dedup_files(inputs_of(plan.inputs), output, **options)
         if plan.stats:
-            show_stats(stats, monotonic() - start, rules)
+            show_stats(stats, monotonic() - start, merged)
         meter.finish(stats)
     if not plan.parquet and stats.unclosed:
         plan.note(UNCLOSED)
@@ -235,7 +235,7 @@ def check_parquet(output, files):
         raise CommandError(f"--output: {error}", 2, "give --output a new folder") from None
 
 
-def show_stats(stats, seconds, rules):
+def show_stats(stats, seconds, merged):
     """Write the counts to standard error."""
     from json import dumps
 
@@ -245,7 +245,7 @@ def show_stats(stats, seconds, rules):
         if not shown[name]:
             del shown[name]
     shown["seconds"] = round(seconds, 3)
-    if rules:
+    if merged:
         shown["merged"] = merged
     tell(dumps(shown) + "\n")
 

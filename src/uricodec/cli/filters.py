@@ -181,7 +181,7 @@ def redact(plan, names, urls, no_nested, paths):
     rows = (RedactRows if urls else RedactTextRows)(names, not no_nested, paths or (), watched=watched)
     status = run(plan, rows)
     if rows.has_seen:
-        plan.note("a parameter password= or token= was left as it is: it is not among the names default")
+        plan.note("a parameter password= or token= was left as it is: --names extended redacts it")
     return status
 
 

@@ -615,7 +615,7 @@ OPTIONS = {
         conflicts="--kind=uri --kind=iri --kind=web",
         hint="--production selects the grammar of URIs and IRIs",
     ),
-    "rules:check": Option(
+    "rules": Option(
         "--rules",
         "reject URNs that break the rules of their namespace",
         "Those of registrations: the form, such as 8-4-4-4-12 digits of a UUID (code form), and check digits of ISBN, "
@@ -1037,7 +1037,7 @@ OPTIONS = {
         "write only identifiers that FILE contains",
         "May be given again, for more files.",
         repeats=True,
-        conflicts="--exact --rules",
+        conflicts="--exact --merged",
         hint="sets of identifiers hold fingerprints of one level",
     ),
     "seen": Option(
@@ -1045,7 +1045,7 @@ OPTIONS = {
         "leave out identifiers of this saved set",
         "A saved set is a file of fingerprints, 16 bytes for each identifier, that --update makes. Its --kind and "
         "--level or --policy have to be those of this command.",
-        conflicts="--exact --rules",
+        conflicts="--exact --merged",
         hint="a saved set holds fingerprints of one level",
     ),
     "update": Option(
@@ -1071,7 +1071,7 @@ OPTIONS = {
         "print only the approximate number of identifiers",
         "The standard error is 0.8 % (HyperLogLog). Reads the input once and needs little memory.",
         conflicts=" ".join(f"--{report.key}" for report in SELECTED_REPORTS)
-        + " --keep --exclude --only-in --seen --groups --rules --memory --spill-dir --exact --invalid-to --stats",
+        + " --keep --exclude --only-in --seen --groups --merged --memory --spill-dir --exact --invalid-to --stats",
     ),
     "parquet:dedup": Option(
         "--parquet",
@@ -1199,8 +1199,8 @@ _INVALID = {
         "characters in text are escaped.",
     ),
     "stats": Option("--stats", "write counts to standard error, as JSON"),
-    "rules": Option(
-        "--rules",
+    "merged": Option(
+        "--merged",
         "with --stats: count the lines that each level merged",
         "Reads the input once more for each level.",
         needs="--stats",

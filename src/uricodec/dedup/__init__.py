@@ -233,7 +233,7 @@ def dedup_files(  # noqa: PLR0913
     line_terminator: bytes = b"\n",
     threads: int | None = None,
     max_line: int = MAX_LINE,
-    rules: bool = False,
+    merged: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
     on_invalid: Callable[[str, int, int, str, bytes], None] | None = None,
 ) -> DedupStats:
@@ -289,7 +289,7 @@ def dedup_files(  # noqa: PLR0913
         max_line (int): The limit for the bytes of a line, without its terminator: each thread has a buffer for one such
             line. A longer line is invalid (code "too-long"); with errors="keep" it is copied, and differs from all
             others.
-        rules (bool): Whether to count which level merged the lines, for DedupStats.merged; one more pass for each
+        merged (bool): Whether to count which level merged the lines, for DedupStats.merged; one more pass for each
             level.
         on_progress (Callable[[Progress], None] | None): Called from time to time with the progress.
         on_invalid (Callable | None): Called for each invalid line of the inputs, in order, with input, line number
@@ -312,7 +312,7 @@ def dedup_files(  # noqa: PLR0913
     ...     source, target = os.path.join(folder, "in"), os.path.join(folder, "out")
     ...     with open(source, "w") as file:
     ...         _ = file.write("urn:isbn:1\\nURN:ISBN:1\\nurn:isbn:2\\nurn:isbn:1\\n")
-    ...     done = dedup_files(source, target, kind="urn", rules=True)
+    ...     done = dedup_files(source, target, kind="urn", merged=True)
     ...     with open(target) as file:
     ...         print(file.read(), end="")
     urn:isbn:1
@@ -356,7 +356,7 @@ def unique_dataset(  # noqa: PLR0913
     secret: Secret = None,
     errors: DedupErrors = "keep",
     threads: int | None = None,
-    rules: bool = False,
+    merged: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> DedupStats:
     """Write a copy of Parquet files with only one row of each identifier in a column. This requires pyarrow.
@@ -390,7 +390,7 @@ def unique_dataset(  # noqa: PLR0913
         errors (str): How an invalid row is handled. "keep": its bytes are its identifier; "drop": it is omitted;
             "raise": an error is raised. What is invalid is said at `Deduplicator`.
         threads (int | None): The number of threads, at most 64 or the number of cores; None: automatic.
-        rules (bool): Whether to count which level merged the rows, as in `dedup_files`.
+        merged (bool): Whether to count which level merged the rows, as in `dedup_files`.
         on_progress (Callable[[Progress], None] | None): Called from time to time with the progress.
 
     Returns:

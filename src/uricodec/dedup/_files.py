@@ -181,7 +181,7 @@ class Files(Source):
         """Read the files, and write what the run keeps. Return the number of lines written."""
         options = self.options
         if not options.needs_table:
-            return _lines.write_first(run, output, options.rules or options.groups is not None)
+            return _lines.write_first(run, output, options.merged or options.groups is not None)
         return (_lines.write_kept if options.top is None else _lines.write_top)(run, output)
 
     def read_first(self, make, take, keep=True, copy=None):

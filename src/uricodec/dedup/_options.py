@@ -36,7 +36,7 @@ class Options(SimpleNamespace):
     """
 
     line_terminator, max_line = b"\n", MAX_LINE
-    report, top, keep, by, groups, rules = "unique", None, "first", None, None, False
+    report, top, keep, by, groups, merged = "unique", None, "first", None, None, False
     exclude, only_in, seen, update = (), (), None, False
     memory, spill_dir, exact, threads = None, None, False, None
     on_progress = on_invalid = None
@@ -76,8 +76,8 @@ class Options(SimpleNamespace):
         for name, value in ("seen", self.seen is not None), ("only_in", bool(self.only_in)):
             if value and self.exact:
                 raise ValueError(f"{name} is not supported with exact=True: sets have fingerprints")
-            if value and self.rules:
-                raise ValueError(f"{name} is not supported with rules=True: a set has one level")
+            if value and self.merged:
+                raise ValueError(f"{name} is not supported with merged=True: a set has one level")
 
     def _records(self):
         if self.field is not None:
@@ -121,7 +121,7 @@ class DedupStats:
             oldest.
         unclosed (bool): Whether the last record of a CSV file has a quote that is not closed. The record is
             invalid, and contains the rest of the file.
-        merged (dict[str, int]): With rules=True: level (see `rules_of`) -> number of lines that it made duplicates.
+        merged (dict[str, int]): With merged=True: level (see `rules_of`) -> number of lines that it made duplicates.
 
     >>> list(DedupStats().as_dict())
     ['rows', 'unique', 'duplicates', 'invalid', 'written', 'spilled', 'unordered', 'unclosed', 'merged']

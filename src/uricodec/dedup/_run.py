@@ -90,7 +90,7 @@ class Run:
         stats.unordered = source.unordered
         stats.unclosed = source.records is not None and source.records.unclosed
         stats.duplicates = self.valid - stats.unique
-        if options.rules:
+        if options.merged:
             stats.merged = self._merged(stats.duplicates)
         if groups is not None:
             Groups(self).write(groups)
