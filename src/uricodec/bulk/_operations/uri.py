@@ -182,7 +182,7 @@ def normalize_uri(
     "text",
     single="uri.shape",
     sql=(SqlFunction("uri_shape", ("query",)),),
-    page="guides/policies",
+    page="guides/compare",
 )
 def shape(query: ShapeQuery = "names", **options: Unpack[TextOptions[TextErrors]]) -> Any:
     """Return the shape of each URL, with the classes of path segments in braces: /users/{int}.
