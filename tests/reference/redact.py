@@ -416,7 +416,7 @@ def quote_at(given, k):
 
 def looks_like_json(text, begin):
     given = json_chars(text, begin)
-    if not given or text[begin] not in b'{["%+ \t\r\n':
+    if not given or (text[begin] > 32 and text[begin] not in b'{["%+'):
         return False
     start = blanks_after(given, 0)
     if start < len(given) and given[start].char == b'"':

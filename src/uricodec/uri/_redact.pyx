@@ -406,7 +406,7 @@ cdef ByteSet TRIMMED = ByteSet(".,:;!?'\\")
 cdef ByteSet OPENING = ByteSet("'([{`|=,")          # what may precede "//" in a word
 cdef ByteSet SLASHES = ByteSet("/\\&")                 # what a slash may be spelled with
 cdef ByteSet MAY_BE_SLASH = SLASHES | "%"
-cdef ByteSet MAY_BEGIN_JSON = ByteSet("{[\"%+ \t\r\n")
+cdef ByteSet MAY_BEGIN_JSON = ByteSet("{[\"%+") | range(33)
 # Bytes of no interest to each of the loops. Others are looked at as characters.
 cdef ByteSet SKIPPED = ~ByteSet("?&;#=:%\\")
 cdef ByteSet SKIPPED_PLAIN = ~ByteSet("?&;#=:\\")       # if "%" begins no delimiter
@@ -1231,8 +1231,14 @@ cdef void watch(Work *work, size_t start, size_t end, int depth) noexcept nogil:
 
 cdef inline bint may_be_json(const Work *work, size_t i, size_t end) noexcept nogil:
     """Return whether the value at s[i] is read as JSON."""
-    return (i < end and MAY_BEGIN_JSON.set.member[work.s[i]] and work.how.most and i >= work.no_json
-        and begins_json(work.s, i, end))
+    cdef int value
+    if i >= end or not MAY_BEGIN_JSON.set.member[work.s[i]]:
+        return False
+    if work.s[i] == c'%':       # most often it begins a letter that is not ASCII
+        value = triplet_value(work.s + i, end - i)
+        if value < 0 or not MAY_BEGIN_JSON.set.member[value]:
+            return False
+    return work.how.most and i >= work.no_json and begins_json(work.s, i, end)
 
 
 cdef size_t redact_url(Work *work, size_t i, size_t end, bint is_name, int most) noexcept nogil:
