@@ -158,7 +158,7 @@ def spark(session):
     install(session, "test", "spark")
     environment = {"PYSPARK_PYTHON": str(Path(session.bin).resolve() / "python")}
     session.run("pytest", "-q", "-m", "not long", "tests/integrations/test_spark.py", env=environment)
-    session.run("pytest", "-q", "tests/test_docs.py", "-k", "spark or scale", env=environment)
+    session.run("pytest", "-q", "tests/test_docs.py", "-k", "spark", env=environment)
 
 
 @nox.session

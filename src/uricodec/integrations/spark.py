@@ -479,7 +479,7 @@ def dedup_dataset(  # noqa: PLR0913, PLR0917
         TypeError: If the key is a random FingerprintKey, which cannot be shared.
         ModuleNotFoundError: If PySpark or pyarrow is not installed.
 
-    Source: docs/guides/scale.md.
+    Source: docs/guides/spark.md.
 
     >>> import pyspark, tempfile
     >>> spark = pyspark.sql.SparkSession.builder.getOrCreate()
