@@ -457,7 +457,7 @@ WRITTEN |= dict.fromkeys(["nginx-ingress", "lighttpd", "nginx-proxy-manager", "l
 }
 WRITTEN |= dict.fromkeys(["cloudfront", "squid", "uvicorn", "uwsgi", "heroku"], triplets)
 WRITTEN["gcs"] = doubled
-WRITTEN["apisix"] = backslashes
+WRITTEN |= {"apisix": backslashes, "splunk-apache": backslashes, "splunk-nginx": backslashes}
 WRITTEN |= dict.fromkeys(["rack", "morgan", "chi", "tornado", "fiber", "php-server", "iis-native", "nlb"], triplets)
 WRITTEN["actix"] = bytes
 WRITTEN |= dict.fromkeys(["traefik", "envoy", "s3", "alb", "elb", "django", "aiohttp"], bytes)
@@ -549,7 +549,9 @@ def test_ipv6_clients(name):
 
 # Others have no request in one piece.
 WITH_REQUESTS = [
-    name for name in PRESETS if WRITTEN[name] is backslashes and name not in {"nginx-proxy-manager", "gin"}
+    name
+    for name in PRESETS
+    if WRITTEN[name] is backslashes and name not in {"nginx-proxy-manager", "gin", "splunk-apache", "splunk-nginx"}
 ]
 
 

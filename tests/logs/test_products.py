@@ -295,9 +295,9 @@ def test_sites_that_begin_a_line(site, is_read, is_found):
 @each_row(
     ("request", "parts"),
     [
-        (b"GET /a?b 1.1", ("GET", "/a?b", "1.1")),
-        (b"GET /a b 2", ("GET", "/a b", "2")),
-        (b"POST / 3", ("POST", "/", "3")),
+        (b"GET /a?b 1.1", ("GET", "/a?b", "HTTP/1.1")),
+        (b"GET /a b 2", ("GET", "/a b", "HTTP/2")),
+        (b"POST / 3", ("POST", "/", "HTTP/3")),
         (b"GET /a 1.2", ("GET", "/a 1.2", None)),
         (b"GET /a 4", ("GET", "/a 4", None)),
         (b"GET a 1.1", (None, "GET a 1.1", None)),
@@ -829,3 +829,64 @@ def test_important_fields_that_are_missing(where):
             reader = LogReader(Format(name).programs, where=conditions_of([where]))
             reader.convert(data, bytearray(99999))
             assert reader.missing == ({"time", "method", "target", "status"} if missing is None else missing)
+
+
+def test_squid_after_a_time():
+    """The time of squid is no duration, nor is the duration a client."""
+    line = (
+        b"1728482136.123    150 192.0.2.1 TCP_MISS/200 1234 GET http://a.example/w - HIER_DIRECT/198.51.100.1 text/html"
+    )
+    [record] = logs.parse(b"2024-10-09T13:55:40.5Z " + line)
+    assert (record.client, record.time, record.duration) == ("192.0.2.1", "2024-10-09T13:55:36.123Z", 0.15)
+
+
+def test_a_level_is_no_site():
+    with pytest.raises(logs.FormatError, match="unknown log format"):
+        list(logs.parse(b"INFO:access:a.example 192.0.2.8 - - " + REST))
+    [record] = logs.parse(b"INFO:access:192.0.2.8 - - " + REST)
+    assert (record.client, record.vhost) == ("192.0.2.8", None)
+
+
+@each_row(
+    ("before", "site"),
+    [
+        (b"2024-10-09T13:55:40.123000+00:00 access.log ", None),
+        (b"2024-10-09T13:55:40.123000+00:00 web.example.com ", None),
+        (b"2024-10-09T13:55:40.123456789Z web.example.com ", "web.example.com"),
+        (b"2024-10-09T13:55:40.123000+02:00 web.example.com ", "web.example.com"),
+    ],
+)
+def test_streams_of_the_aws_cli_are_no_sites(before, site):
+    [record] = logs.parse(before + b"192.0.2.1 - - " + REST)
+    assert (record.client, record.vhost) == ("192.0.2.1", site)
+
+
+@each_row(
+    ("header", "referer", "agent"),
+    [
+        (b'# host user time request status bytes "user_agent" "referer"', "-", "x"),
+        (b'#log_format: $remote_addr "$http_user_agent" "$http_referer"', "-", "x"),
+        (b'host ident user time request status bytes "%{User-Agent}i" "%{Referer}i"', "-", "x"),
+        (b'# host user time request status bytes "referer" "user_agent"', "x", "-"),
+    ],
+)
+def test_a_header_with_the_agent_before_the_referer(header, referer, agent):
+    line = b'192.0.2.1 - - [10/Oct/2024:13:55:36 +0000] "GET / HTTP/1.1" 200 5 "x" "-"'
+    [record] = logs.parse(header + b"\n" + line + b"\n", errors="drop")
+    assert (record.referer or "-", record.user_agent or "-") == (referer, agent)
+
+
+def test_gitlabs_variables():
+    format = (
+        '$remote_addr [$time_local] "$request_method $filtered_request_uri $server_protocol" "$filtered_http_referer"'
+    )
+    [record] = read(
+        format, b'192.0.2.1 [10/Oct/2024:13:55:36 +0000] "GET /a?q=[FILTERED] HTTP/1.1" "http://r.example/"'
+    )
+    assert (record["target"], record["path"], record["referer"]) == ("/a?q=[FILTERED]", "/a", "http://r.example/")
+
+
+def test_logfmt_with_keys_of_its_own():
+    """Members that look like fields are not left out without a word."""
+    with pytest.raises(logs.FormatError, match="logfmt has no names for client, time of these records"):
+        list(logs.parse(b"addr=192.0.2.1 when=2024-10-10T13:55:36Z method=GET path=/a status=200"))

@@ -156,7 +156,8 @@ def words_of(line):  # noqa: PLR0912
     """The sizes of what a program may have written before the line, if nothing else is there."""
     if next(prefixes_of(line), None) or CONSOLE.match(line):
         return
-    if found := re.match(WORD_TIME + rb"(?=.)", line, re.DOTALL):
+    of_aws = re.match(rb"(?=.{19}[.].{6}[+]00:00 )" + WORD_TIME + NAME_OF_STREAM + rb"(?!-)", line, re.DOTALL)
+    if (found := re.match(WORD_TIME + rb"(?=.)", line, re.DOTALL)) and not of_aws:
         if not re.match(rb"[^ ]*: ", line[found.end() :]):
             label = re.match(rb"[A-Za-z0-9_.@-]+ *\| (?=.)|\[pod/[^\]]*\] (?=.)", line[found.end() :], re.DOTALL)
             yield found.end() + (label.end() if label else 0)

@@ -123,7 +123,10 @@ def split_request(request):
     ):
         found = re.fullmatch(pattern, request, re.DOTALL)
         if found:
-            return found["method"], found["target"], found.groupdict().get("protocol"), True
+            protocol = found.groupdict().get("protocol")
+            if protocol and protocol[:1].isdigit():
+                protocol = b"HTTP/" + protocol
+            return found["method"], found["target"], protocol, True
     return None, request, None, False
 
 

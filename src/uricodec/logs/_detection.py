@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from uricodec._base._text import new_buffer
 from uricodec._base.diagnostics import Diagnostic
 from uricodec.logs._format import Format, presets
-from uricodec.logs._formats import NGINX_ESCAPES, Text, built_in, literals_of, needs_of
+from uricodec.logs._formats import NGINX_ESCAPES, Json, Text, built_in, literals_of, needs_of
 from uricodec.logs._records import LogReader
 
 # The lines that vote are the first ones, up to these numbers of lines and of bytes.
@@ -55,6 +55,7 @@ REST = b'"rest":"'
 IN_ORDER = re.compile(rb'"referer":(null|"(?:\\.|[^"\\])*"),"user_agent":(null|"(?:\\.|[^"\\])*")')
 PRODUCT = re.compile(rb'"[A-Za-z][\w.+-]*/\d')
 NO_AGENT = re.compile(rb'null|"(?:https?://|")')
+SWAPPED_NAMES = re.compile(rb"(?i)^(?:(?!refer).)*user.?agent.*refer")
 
 VISITORS = frozenset(
     ("user", "method", "target", "path", "query", "protocol", "referer", "user_agent", "forwarded_for")
@@ -342,7 +343,7 @@ def check_members(format: Format, lines: list[bytes]) -> None:
     Traceback (most recent call last):
     uricodec.logs.FormatError: nginx-json has no names for client, status of these records; begin with Format(map=...
     """
-    if str(format) not in presets() or not format.is_json:
+    if str(format) not in presets() or not isinstance(format._programs[0], Json):
         return
     missing = missing_members(format, lines)
     if len(missing) > MISSED:
@@ -367,7 +368,8 @@ def missing_members(format: Format, lines: list[bytes]) -> list[str]:
 def in_order(best: Candidate, lines: list[bytes]) -> Candidate:
     """Return a candidate that has referer and agent in the order of most lines.
 
-    If the values show that the agent comes first, it is not the preset, but a format string.
+    If the values, or the names in a line before them, show that the agent comes first, it is not the preset, but a
+    format string.
 
     >>> line = b'192.0.2.1 - - [10/Oct/2024:13:55:36 +0000] "GET / HTTP/1.1" 200 5 "curl/8.0" "-"'
     >>> print(in_order(Candidate(Format("combined"), 1, 1, 0.0), [line]).format)
@@ -376,7 +378,8 @@ def in_order(best: Candidate, lines: list[bytes]) -> Candidate:
     if best.format.is_json or not {"referer", "user_agent"} <= {*best.format.fields}:
         return best
     records = records_of(best.format, lines)
-    if count_swapped(records) <= 0:
+    named = any(not record and SWAPPED_NAMES.search(line) for line, record in zip(lines[:3], records, strict=False))
+    if count_swapped(records) <= 0 and not named:
         return best
     section = built_in()[str(best.format)]
     escapes = next(name for name, escapes in NGINX_ESCAPES.items() if escapes == section.get("escapes", "backslash"))

@@ -333,6 +333,8 @@ NGINX = {
     **{name: standard(name) for name in FIELDS},
     **{f"duration_{unit}": standard("duration", 0, UNITS[unit]) for unit in ("ms", "us", "ns")},
     "client_endpoint": Directive(Field("client", "endpoint")),
+    "port_number": Directive(Field("extra.port", "number")),
+    "query_with_mark": Directive(Field("query", "query")),
     "duration_integer_ms": Directive(Field("duration", "number", UNITS["ms"])),
     "ignored": Directive(Field(None, "word")),
     "site": Directive(Field("vhost", "site")),
@@ -360,6 +362,9 @@ NGINX = {
     "http_host": standard("vhost", 1),
     "server_name": standard("vhost", 2),
     "request_time": standard("duration"),
+    # GitLab: without the values of secret parameters.
+    "filtered_request_uri": standard("target"),
+    "filtered_http_referer": standard("referer"),
 }
 
 

@@ -268,6 +268,10 @@ cdef void split_request(Record *record) noexcept nogil:
         if end > start and s[end - 1] == c' ' and (
                 is_protocol(s + end, n - end) or s[start] == c'/' and is_bare_version(s + end, n - end)):
             record.text[PROTOCOL] = text_of(s + end, n - end)
+            if s[end] <= c'9':      # without its name
+                memcpy(record.room, b"HTTP/", 5)
+                memcpy(record.room + 5, s + end, n - end)
+                set_undone(record, PROTOCOL, n - end + 5)
             end -= 1
         else:
             end = n

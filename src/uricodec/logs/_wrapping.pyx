@@ -460,9 +460,13 @@ cdef size_t skip_words(int kind, const uint8_t *s, size_t n) noexcept nogil:
     if kind == TIMESTAMP_AND_NAME:
         return skip_stream(s, i, n) if is_iso_time(s, 0, n) else 0
     if kind == TIMESTAMP:
-        end = skip_word(s, i, n)
         if not is_iso_time(s, 0, n):
             return i if not begins_with_name(s, i, n) and s[i] != c'-' else 0     # ts of moreutils
+        if i == 33 and s[19] == c'.' and memcmp(s + 26, b"+00:00", 6) == 0:
+            end = skip_stream(s, i, n)      # the AWS CLI writes such times, and always a name after them
+            if end and s[end] != c'-':
+                return 0
+        end = skip_word(s, i, n)
         return i + skip_label(s + i, n - i, False) if s[end - 2] != c':' else 0
     if kind == TIMESTAMP_AND_TAG:
         end = skip_word(s, i, n)
