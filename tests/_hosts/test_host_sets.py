@@ -556,6 +556,31 @@ def test_records_of_several_lines():
         assert made.report.not_understood == unknown, end
 
 
+@each_row(
+    ("zone", "hosts"),
+    [
+        # RFC 1035 section 5.1: names without a final dot are relative to the origin.
+        ("$ORIGIN rpz.local.\na.example CNAME .\nb.example.RPZ.local. CNAME .\n", ["a.example", "b.example"]),
+        (
+            "rpz.local. SOA a. b. 1 2 3 4 5\na.example.rpz.local. CNAME .\n*.b.rpz.local. A 0.0.0.0\n",
+            ["a.example", "b"],
+        ),
+        ("rpz.local. SOA a. b. 1 2 3 4 5\na.example CNAME .\n", ["a.example"]),
+        ("$ORIGIN .\nrpz.local 60 IN SOA a. b. 1\n$ORIGIN com.rpz.local.\nbad CNAME .\n", ["bad.com"]),
+        ("$ORIGIN rpz.local.\n@ SOA a. b. 1\n$ORIGIN com\nbad CNAME .\n@ CNAME .\n", ["bad.com", "com"]),
+        ("$ORIGIN rpz.local.\n@ A 192.0.2.1\nrpz.local. A 192.0.2.1\na.example CNAME .\n", ["a.example"]),
+        ("$ORIGIN rpz.local.\na.xrpz.local. CNAME .\nb.example. CNAME .\n", ["a.xrpz.local", "b.example"]),
+        ("$ORIGIN rpz.local.\n IN SOA a. b. 1\na.example CNAME .\n", ["a.example"]),
+        ("@ SOA a. b. 1\na.example. CNAME .\nb.example CNAME .\n", ["a.example", "b.example"]),
+    ],
+)
+def test_names_of_zones(zone, hosts):
+    made = HostSet.read(zone.encode())
+    assert list(made) == hosts and not made.report.not_understood
+    cut = HostSet.read((zone + "24.0.2.0.192.rpz-ip CNAME .\n24.0.2.0.192.rpz-ip.rpz.local. CNAME .\n").encode())
+    assert list(cut)[: len(hosts)] == hosts and cut.report.not_understood >= 1
+
+
 @given(lines=st.lists(st.tuples(st.sampled_from(sorted(LINES)), st.floats(0, 1), texts), max_size=6))
 def test_cut_lines_of_dns_servers(lines):
     """Whatever is cut and put in, each line is read or counted, and what was read is a host."""

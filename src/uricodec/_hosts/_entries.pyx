@@ -784,6 +784,49 @@ cdef bint ends_in_trigger(Part name) noexcept nogil:
     return is_part(name, b"rpz-")
 
 
+cdef enum:
+    LONGEST_DOMAIN = 512        # bytes; longer ones stand as they are
+
+# The name of a zone, without the final dot; empty: the root, or not known.
+cdef struct Domain:
+    uint8_t text[LONGEST_DOMAIN]
+    size_t size
+
+
+cdef bint set_absolute(Domain *found, Part name, const Domain *origin) noexcept nogil:
+    """Make a name absolute: it ends with a dot, is "@", or is relative to the origin. False: it is too long."""
+    if name.size and name.text[name.size - 1] == c'.':
+        if name.size > LONGEST_DOMAIN:
+            return False
+        memcpy(found.text, name.text, name.size - 1)
+        found.size = name.size - 1
+        return True
+    if name.size == 1 and name.text[0] == c'@':
+        memcpy(found, origin, sizeof(Domain))
+        return True
+    if name.size + 1 + origin.size > LONGEST_DOMAIN:
+        return False
+    memcpy(found.text, name.text, name.size)
+    found.size = name.size
+    if origin.size:
+        found.text[name.size] = c'.'
+        memcpy(found.text + name.size + 1, origin.text, origin.size)
+        found.size += 1 + origin.size
+    return True
+
+
+cdef bint is_within(const Domain *domain, const Domain *zone) noexcept nogil:
+    """Return whether a domain is a zone, or in it."""
+    cdef size_t i, before
+    if domain.size < zone.size:
+        return False
+    before = domain.size - zone.size
+    for i in range(zone.size):
+        if lower(domain.text[before + i]) != lower(zone.text[i]):
+            return False
+    return before == 0 or domain.text[before - 1] == c'.'
+
+
 @cython.final
 cdef class EntryBuilder(TableBuilder):
     """The entries of a set that is being made.
@@ -810,6 +853,9 @@ cdef class EntryBuilder(TableBuilder):
     cdef readonly list found
     cdef size_t most_found
     cdef bint in_record         # the line before began a record of several lines
+    cdef Domain origin          # that names of records are relative to, if it is known,
+    cdef bint has_origin
+    cdef Domain apex            # and the name of their zone
 
     def __cinit__(self, str kind not None, FingerprintKey key not None, size_t most_found=100):
         self.begin(kind, key)
@@ -975,12 +1021,23 @@ cdef class EntryBuilder(TableBuilder):
 
             a.example       CNAME .             *.a.example 300 IN CNAME *.             a.example A 0.0.0.0
 
-        The records of the zone itself, and directives, are nothing.
+        The records of the zone itself, and directives, are nothing. What is listed is a name without that of its zone:
+        the owner of the SOA record, or the first origin.
         """
         cdef Part name, part
+        cdef Domain domain, before
+        cdef bint has_owner
         cut_comment(s, &n, c';')
         name = next_part(&s, &n)
-        if is_part(name, b"$ttl") or is_part(name, b"$origin"):
+        if is_part(name, b"$ttl"):
+            return NOTHING
+        if is_part(name, b"$origin"):
+            before = self.origin
+            if not set_absolute(&self.origin, next_part(&s, &n), &before):
+                return UNKNOWN
+            self.has_origin = True
+            if self.apex.size == 0:
+                self.apex = self.origin
             return NOTHING
         part = name
         if not is_part(part, b"in") and not is_part(part, b"ns") and not is_part(part, b"soa"):
@@ -992,6 +1049,10 @@ cdef class EntryBuilder(TableBuilder):
         if is_time(part):       # either may be first
             part = next_part(&s, &n)
         if is_part(part, b"soa") or is_part(part, b"ns"):
+            # An owner that is relative to nothing that is known names no zone.
+            has_owner = name.size > 0 and not (is_part(name, b"soa") or is_part(name, b"in") or is_time(name))
+            if is_part(part, b"soa") and has_owner and (self.has_origin or name.text[name.size - 1] == c'.'):
+                set_absolute(&self.apex, name, &self.origin)
             self.in_record = memchr(s, c'(', n) != NULL and memchr(s, c')', n) == NULL
             return NOTHING
         if is_part(part, b"cname"):
@@ -1004,6 +1065,13 @@ cdef class EntryBuilder(TableBuilder):
                 return UNKNOWN
         else:
             return UNKNOWN
+        if self.apex.size:
+            if not set_absolute(&domain, name, &self.origin):
+                return UNKNOWN
+            if is_within(&domain, &self.apex):
+                if domain.size == self.apex.size:
+                    return NOTHING
+                name.text, name.size = domain.text, domain.size - self.apex.size - 1
         return UNKNOWN if ends_in_trigger(name) else self.put_entry(name.text, name.size, True)
 
     cpdef bint add(self, entry) except -1:
