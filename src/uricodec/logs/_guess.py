@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from uricodec.logs._directives import FIELDS
 from uricodec.logs._format import LOGFMT, Format
@@ -19,6 +20,9 @@ from uricodec.logs._records import LogReader
 
 # How many lines must be read with it, of those that are tried.
 TRIED = 20
+
+# How many lines are compared to know what a part of them is.
+ALIGNED = 10
 
 # A longer line is not tried: its parts are searched for with regular expressions.
 LONGEST_TRIED = 2048
@@ -67,7 +71,7 @@ def guess(lines: list[bytes]) -> Format | None:
     """
     lines = [line for line in lines[:TRIED] if len(line) < LONGEST_TRIED]
     texts = [line.decode("utf-8", "replace") for line in lines]
-    attempts = [partial(attempt, text) for text in texts[:3] for attempt in (of_object, of_pairs, of_text)]
+    attempts = [partial(attempt, text) for text in texts[:3] for attempt in (of_object, of_pairs)]
     if len(texts) > 1:
         attempts.insert(0, partial(of_table, *texts[:2]))
     for attempt in attempts:
@@ -75,7 +79,9 @@ def guess(lines: list[bytes]) -> Format | None:
             format = attempt()
             if format is not None and 2 * reads(format, lines) >= len(lines):
                 return format
-    return None
+    counts = {format: reads(format, lines) for format in islice(of_texts(texts[:ALIGNED]), 3)}
+    best = max(counts, key=counts.__getitem__, default=None)
+    return best if best and 2 * counts[best] >= len(lines) else None
 
 
 def reads(format: Format, lines: Iterable[bytes]) -> int:
@@ -87,38 +93,165 @@ def reads(format: Format, lines: Iterable[bytes]) -> int:
 
 # --- text -------------------------------------------------------------------------------------------------------------
 
+METHODS = "GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE|PURGE"
+REQUEST = rf"[A-Z]{{3,16}} \S+(?: \S+)* HTTP/\d(?:\.\d)?|(?:{METHODS}) /\S*"
+NAME = r"[A-Za-z][\w.@\\-]*"
+AGENT = r"(?:Mozilla|curl|Wget|[\w.-]+)/\d.*|.*(?:bot|Bot)\b.*"
+# Words after a number that say what it is.
+AFTER_NUMBER = {
+    **dict.fromkeys(("ms", "msec", "msecs", "millis"), "duration_ms"),
+    **dict.fromkeys(("us", "usec", "micros"), "duration_us"),
+    **dict.fromkeys(("s", "sec", "secs", "seconds"), "request_time"),
+    **dict.fromkeys(("B", "bytes"), "body_bytes_sent"),
+}
+
+
+class Part(NamedTuple):
+    """A part of a line that varies: what is written before and after it, and where it is ("quoted", "word", ...)."""
+
+    before: str
+    after: str
+    place: str
+    value: str
+
+
+def parts_of(line: str) -> tuple[list[Part], str]:
+    """Return the parts of a line, and what is written after the last one."""
+    found: list[Part] = []
+    at, line = 0, line.rstrip()
+    for match in re.finditer(PART, line):
+        place, value = match.lastgroup or "word", match[match.lastgroup or 0]
+        around = {"quoted": '"', "bracketed": "["}.get(place, "")
+        before, after = line[at : match.start()] + around, around.replace("[", "]")
+        if place == "word":
+            key, value, after = re.findall(r"^((?:[A-Za-z_][\w.-]*=)?[^\w/\[-]*)(.*?)([^\w/\]-]*)$", value)[0]
+            before += key
+        if not value and place == "word":
+            continue
+        found.append(Part(before, after, place, value))
+        at = match.end()
+    return found, line[at:]
+
+
+def of_texts(lines: list[str]) -> Iterable[Format]:
+    """Yield the format strings of lines, those first whose parts most lines have; none if too little is known."""
+    alike: dict[Any, list[list[Part]]] = {}
+    for line in lines:
+        parts, end = parts_of(line)
+        alike.setdefault((tuple(part[:3] for part in parts), end), []).append(parts)
+    for (signs, end), rows in sorted(alike.items(), key=lambda item: -len(item[1])):
+        names = names_of([[row[i].value for row in rows] for i in range(len(signs))], signs)
+        if sum(name is not None for name in names) < 2:
+            continue
+        written, count = "", 0
+        for (before, after, _), name in zip(signs, names, strict=True):
+            count += name is None
+            written += f"{without_signs(before)}${name or f'field{count}'}{without_signs(after)}"
+        with suppress(ValueError):
+            yield Format(re.sub("  +", "  ", written + without_signs(end)))
+
+
+def without_signs(text: str) -> str:
+    return text.replace("$", "")
+
 
 def of_text(line: str) -> Format | None:
     """Return the format string of a line; None if too little of it is known."""
-    used: dict[str, None] = {}
-    written, at = "", 0
-    line = line.rstrip()
-    for found in re.finditer(PART, line):
-        written += line[at : found.start()].replace("$", "")
-        text = found[0]
-        if found["quoted"] is not None:
-            text = found["quoted"]
-            used.update({"request_uri": None} if text.startswith("http") else {})  # most often a referer
-            written += f'"{variable(text, used)}"'
-        elif found["bracketed"] is not None:
-            written += f"[{variable(found['bracketed'], used)}]"
-        else:
-            before, inner, after = re.findall(r"^([^\w/\[-]*)(.*?)([^\w/\]-]*)$", text)[0]
-            written += before + variable(inner, used) + after if inner else text.replace("$", "")
-        at = found.end()
-    named = [name for name in used if not name.startswith("field")]
-    return Format(re.sub("  +", "  ", written)) if len(named) > 1 else None
+    return next(iter(of_texts([line])), None)
 
 
-def variable(text: str, used: dict[str, None]) -> str:
-    """Return the variable for a part of a line that is not in the format yet."""
-    names = next((names for pattern, names in KINDS if re.fullmatch(pattern, text)), ())
-    count = sum(name.startswith("field") for name in used) + 1
-    if text == "-" and "remote_addr" in used and "time_local" not in used and f"field{count - 1}" in used:
-        names = ("remote_user",)
-    name = next((name for name in names if name not in used), f"field{count}")
-    used[name] = None
-    return f"${name}"
+def names_of(columns: list[list[str]], signs: tuple[tuple[str, ...], ...]) -> list[str | None]:
+    """Return the variable of each part, given its values in several lines; None: it is not known."""
+    names: list[str | None] = [None] * len(columns)
+    missing = [i for i, values in enumerate(columns) if "-" in values]
+    columns = [[value for value in values if value not in ("-", "")] for values in columns]
+
+    def like(pattern: str, i: int) -> bool:
+        return names[i] is None and bool(columns[i]) and all(re.fullmatch(pattern, value) for value in columns[i])
+
+    def name(variable: str, pattern: str, order: Iterable[int] | None = None) -> int:
+        """Name the first part that is like a pattern. Return its number; -1: there is none."""
+        found = next((i for i in (everywhere if order is None else order) if like(pattern, i)), -1)
+        if found >= 0 and variable not in names:
+            names[found] = variable
+        return found
+
+    everywhere = range(len(columns))
+    for i in everywhere[:-1]:  # numbers with a unit after them
+        variable = AFTER_NUMBER.get(columns[i + 1][0]) if columns[i + 1] else None
+        if variable and variable not in names and like(NUMBER, i) and signs[i + 1][0] == " ":
+            names[i] = variable
+    for i in everywhere:  # and those with a name before them
+        label = re.search(r"([A-Za-z_][\w.-]*)=\"?$", signs[i][0]) or re.search(
+            r"^([A-Za-z_][\w.-]*):$", columns[i - 1][0] + signs[i - 1][1] if i and columns[i - 1] else ""
+        )
+        field = known_names().get(plain(label[1]), "") if label else ""
+        variable = {"bytes_sent": "body_bytes_sent", "duration": "request_time"}.get(field, field)
+        unit = unit_of(label[1]) if label else ""
+        if field == "duration" and unit:
+            variable = f"duration_{unit[1:]}"
+        if field in LABELLED and variable not in names and columns[i] and all(fits(field, each) for each in columns[i]):
+            names[i] = variable
+    bracketed = [i for i in everywhere if signs[i][2] == "bracketed"]
+    time = name("time_local", KINDS[0][0], [*bracketed, *everywhere])
+    request = name("request", REQUEST)
+    name("http_x_forwarded_for", KINDS[2][0])
+    client = name("remote_addr", ADDRESS)
+    method = name("request_method", METHODS)
+    name("server_protocol", r"HTTP/\d(?:\.\d)?")
+    if request < 0:
+        near = [method + 1, *everywhere] if 0 <= method < len(columns) - 1 else everywhere
+        request = name("request_uri", r"/\S*|https?://\S+", near[:1] if method >= 0 else [])
+        request = max(request, name("request_uri", r"/\S*", near))
+    status = name("status", r"[1-5]\d\d", [*everywhere[max(request, method) + 1 :], *everywhere])
+    duration = rf"\d+\.\d+s?|{NUMBER}(?:ns|us|µs|ms|s)"
+    if not any(each and each.startswith("duration") for each in names):
+        name("request_time", duration, [*everywhere[max(status, 0) :], *everywhere])
+    # A size is after the status, or after the request; 0 in each line is most often something else.
+    order = [*everywhere[status + 1 :]] if status >= 0 else [*everywhere[request + 1 :]]
+    order = [i for i in order if i > time or time > max(status, request)]
+    name("body_bytes_sent", r"\d+", sorted(order, key=lambda i: set(columns[i]) == {"0"}))
+    agent = name("http_user_agent", AGENT, [i for i in everywhere if i > client or client > status])
+    name("http_referer", r"https?://\S+")
+    texts = [
+        i for i in everywhere if names[i] is None and not columns[i] and signs[i][2] == "quoted" and i > status >= 0
+    ]
+    if "http_referer" not in names and agent > 0 and agent - 1 in texts:
+        names[agent - 1] = "http_referer"
+    elif agent < 0 and len(texts) > 1 and texts[1] == texts[0] + 1:
+        names[texts[0]], names[texts[1]] = "http_referer", "http_user_agent"
+    name("host", r"(?:[a-z0-9-]+\.)+[a-z]{2,}")
+    name_user(names, client, columns, missing, signs)
+    return names
+
+
+# Fields that a name before a value tells of.
+LABELLED = {"user", "status", "bytes_sent", "duration", "referer", "user_agent"}
+
+
+def name_user(
+    names: list[str | None],
+    client: int,
+    columns: list[list[str]],
+    missing: list[int],
+    signs: tuple[tuple[str, ...], ...],
+) -> None:
+    """Name the part that is a user: soon after the client, names in some lines, or "-" after another "-" in all."""
+    if client < 0 or "remote_user" in names or "user" in names:
+        return
+    near = [i for i in range(client + 1, min(client + 4, len(names))) if names[i] is None]
+    for i in near:
+        if (
+            columns[i]
+            and all(re.fullmatch(NAME, value) for value in columns[i])
+            and (i in missing or len(set(columns[i])) > 1 or (i - 1 in near and not columns[i - 1]))
+        ):
+            names[i] = "remote_user"
+            return
+    for i in near:
+        if not columns[i] and i - 1 in near and not columns[i - 1] and signs[i][2] == "word":
+            names[i] = "remote_user"
+            return
 
 
 def of_table(header: str, line: str) -> Format | None:
