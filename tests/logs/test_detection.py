@@ -544,7 +544,7 @@ def test_ipv6_clients(name):
                 found = list(logs.parse(data, name))
                 assert (found[i].client, len(found)) == (client, len(records))
                 tried += 1
-    assert tried or name in {"django", "traefik-json", "heroku", "morgan"}
+    assert tried or name in {"django", "traefik-json", "heroku", "morgan", "pomerium"}
 
 
 # Others have no request in one piece.
@@ -561,3 +561,48 @@ def test_tls_instead_of_a_request(name):
     assert found(data + SAMPLES[name])[0] == name
     strange = [record for record in logs.parse(data, name) if record.target == "\x16\x03\x01"]
     assert strange and all(record.method is record.path is None and record.status for record in strange)
+
+
+# What formats to begin with read of lines that have all of this, in two lines.
+HINTED = [
+    ('{client} - {user} [{clf}] "{request}" {status} - {size} "{agent}" [q]', "client user request status size agent"),
+    ("{iso}|c0ff|{client}|{user}|{request}|{status}|-1|{size}|{agent}", "client user status size agent"),
+    ('{client} 83x1 {user} [{clf}] "{request}" {status} {size} "{referer}" "{agent}" "1x"', "user size referer agent"),
+    ('{iso} 1 b: {client} - {user} [{clf}] "{request}" {status} {size} - "{agent}" - x={s}s', "clf user size duration"),
+    ('"{client}" "{user}" "{clf}" "{request}" {status} {size}', "client user request status size"),
+    ("{iso} [INF] HTTP {request} responded {status} in {ms} ms", "status duration"),
+    (
+        '{iso} {client} "{short}" status={status} bytes={size} dur={ms}ms user={user}',
+        "client status size duration user",
+    ),
+    ('Oct  9 13:55:36 lb1 x[7]: {client} [{clf}] web~ {status} {size} "{request}"', "client request status size"),
+    ("{iso} INFO [req-9] {client} -> {status} ({ms} ms, {size} bytes)", "client status size duration"),
+]
+VALUES = [
+    {"client": "192.0.2.8", "user": "alice", "status": 200, "size": 4711, "agent": "curl/8.5", "referer": "http://a.example/",
+     "request": "GET /a HTTP/1.1", "short": "GET /a", "ms": 12, "s": "0.012"},
+    {"client": "2001:db8::9", "user": "-", "status": 404, "size": 88, "agent": "-", "referer": "-",
+     "request": "POST /b HTTP/1.1", "short": "POST /b", "ms": 1503, "s": "1.503"},
+]  # fmt: skip
+
+
+@each_row(("written", "told"), HINTED)
+def test_a_format_to_begin_with_reads_fields_right(written, told):
+    times = {"clf": "10/Oct/2024:13:55:36 +0000", "iso": "2024-10-10T13:55:40.5Z"}
+    lines = [written.format(**values, **times).encode() for values in VALUES]
+    with pytest.raises(logs.FormatError) as caught:
+        list(logs.parse(lines))
+    records = list(logs.parse(lines, caught.value.suggestion))
+    for record, values in zip(records, VALUES, strict=True):
+        wanted = {
+            "client": record.client == values["client"],
+            "user": (record.user or "-") == values["user"],
+            "clf": record.time == "2024-10-10T13:55:36+00:00",
+            "request": f"{record.method} {record.target} {record.protocol}" == values["request"],
+            "status": record.status == values["status"],
+            "size": record.bytes_sent == values["size"],
+            "referer": (record.referer or "-") == values["referer"],
+            "agent": (record.user_agent or "-") == values["agent"],
+            "duration": record.duration == values["ms"] / 1000,
+        }
+        assert [name for name in told.split() if not wanted[name]] == []
