@@ -1262,9 +1262,9 @@ cdef inline size_t redact_url_as(Work *work, size_t i, size_t end, bint is_name,
     cdef Slashes slashes
     cdef Path path
     cdef const uc_set *skipped = &SKIPPED.set if how.most else &SKIPPED_PLAIN.set
+    path.depth, path.parameter, path.count = most, -1, 0
     if is_rare and how.has_paths:
         skipped = &SKIPPED_BUT_SLASH.set
-        path.depth, path.parameter, path.count = most, -1, 0
     work.line = i
     work.in_query = False
     if i < end:
@@ -1629,6 +1629,18 @@ cdef bint redact_block(Run *run) noexcept nogil:
 # --- operations -------------------------------------------------------------------------------------------------------
 
 
+cdef list items_in(str name, object given):
+    """Return what the argument `name` of redact() lists, without blanks around it."""
+    cdef list found = []
+    if isinstance(given, (bytes, bytearray)):
+        raise TypeError(f"{name} must be a str or a collection of str, got {given!r}")
+    for each in given.split(",") if isinstance(given, str) else given:
+        if not isinstance(each, str):
+            raise TypeError(f"{name} must be a str or a collection of str, got {each!r} in it")
+        found.append(each.strip())
+    return found
+
+
 def names_in(names):
     """Return the names that `names` of redact() means, as they are compared, as UTF-8 (list[bytes]).
 
@@ -1636,17 +1648,7 @@ def names_in(names):
     [b'token', b'x*']
     """
     cdef set found = set()
-    cdef list items
-    if isinstance(names, str):
-        items = names.split(",")
-    elif isinstance(names, (bytes, bytearray)):
-        raise TypeError(f"names must be a str or a collection of str, got {names!r}")
-    else:
-        items = list(names)
-    for name in items:
-        if not isinstance(name, str):
-            raise TypeError(f"names must be a str or a collection of str, got {name!r} in it")
-        name = name.strip()
+    for name in items_in("names", names):
         for each in SENSITIVE_NAMES.get(name, (name,)):
             utf8 = each.encode("utf-8", "surrogatepass").lower()
             if not 0 < len(utf8) <= LONGEST_NAME:
@@ -1671,37 +1673,27 @@ def paths_in(paths):
     ([(b'bot{*}', b''), (b'user', b'*', b'reset', b'{*}')], True)
     """
     cdef set found = set()
-    cdef list items
     cdef bint has_tokens = False
-    if isinstance(paths, str):
-        items = paths.split(",")
-    elif isinstance(paths, (bytes, bytearray)):
-        raise TypeError(f"paths must be a str or a collection of str, got {paths!r}")
-    else:
-        items = list(paths)
-    for each in items:
-        if not isinstance(each, str):
-            raise TypeError(f"paths must be a str or a collection of str, got {each!r} in it")
-        pattern = each.strip()
+    for pattern in items_in("paths", paths):
         if pattern == "tokens":
             has_tokens = True
             continue
         if not pattern.startswith("/"):
-            raise ValueError(f"a pattern of paths must be 'tokens' or begin with '/', got {each!r}")
+            raise ValueError(f"a pattern of paths must be 'tokens' or begin with '/', got {pattern!r}")
         text = pattern.encode("utf-8", "surrogatepass").lower()
         if b"{*}" not in text:
             text = text.replace(b"*", b"{*}")
         segments = text.removesuffix(b"/").removeprefix(b"/").split(b"/")
         if b"{*}" not in text:
-            raise ValueError(f"a pattern of paths must have '*' or '{{*}}' where a secret is, got {each!r}")
+            raise ValueError(f"a pattern of paths must have '*' or '{{*}}' where a secret is, got {pattern!r}")
         if len(segments) > MOST_SEGMENTS:
-            raise ValueError(f"a pattern of paths must have at most {MOST_SEGMENTS} segments, got {each!r}")
+            raise ValueError(f"a pattern of paths must have at most {MOST_SEGMENTS} segments, got {pattern!r}")
         for segment in segments:
             rest = segment.replace(b"{*}", b"*")
             if rest.count(b"*") > 1 or b"{" in rest or b"}" in rest or not 0 < len(rest) <= LONGEST_NAME:
                 raise ValueError(
                     f"a segment of a pattern of paths must have 1 to {LONGEST_NAME} bytes, one '*' or '{{*}}', and no "
-                    f"other braces, got {each!r}")
+                    f"other braces, got {pattern!r}")
         if text.endswith(b"/"):
             segments.append(b"")
         found.add(tuple(segments))
