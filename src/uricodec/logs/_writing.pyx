@@ -416,7 +416,7 @@ cdef uint8_t *put_network(const Field *field, Text client, uint8_t *dst) noexcep
     elif bits < 0:
         return dst
     for i in range(first, 8):
-        groups[i] &= 0xFFFF & (0xFFFF << max(0, min(16, 16 * (i - first + 1) - bits)))
+        groups[i] &= 0xFFFF & (<uint32_t>0xFFFF << max(0, min(16, 16 * (i - first + 1) - bits)))
     if first:
         for i in range(4):
             dst += write_decimal(groups[6 + i // 2] >> (0 if i & 1 else 8) & 0xFF, dst)
