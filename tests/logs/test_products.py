@@ -890,3 +890,12 @@ def test_logfmt_with_keys_of_its_own():
     """Members that look like fields are not left out without a word."""
     with pytest.raises(logs.FormatError, match="logfmt has no names for client, time of these records"):
         list(logs.parse(b"addr=192.0.2.1 when=2024-10-10T13:55:36Z method=GET path=/a status=200"))
+
+
+@each_row("name", ["_raw", "short_message", "textPayload"])
+def test_lines_in_objects_of_other_products(name):
+    """Those of Splunk, Graylog and Google Cloud."""
+    line = json.dumps({"host": "web1", name: "192.0.2.8 - - " + REST.decode(), "time": "2024-10-10T13:55:40Z"}).encode()
+    [record] = read("combined", line)
+    assert (record["client"], record["path"], record["user_agent"]) == ("192.0.2.8", "/a", "x")
+    assert list(logs.parse(line)) == list(logs.parse(b"192.0.2.8 - - " + REST))

@@ -221,10 +221,11 @@ STRING = re.compile(rb'"((?:\\.|[^"\\])*)"', re.DOTALL)
 OCTETS = re.compile(rb"\[ *(\d{1,3}(?: *, *\d{1,3})*) *\]")
 SCALAR = re.compile(rb"[0-9a-z.+E-]+")
 SPACE = re.compile(rb"[ \t\r\n]*")
+LINES = (b"log", b"message", b"MESSAGE", b"_raw", b"short_message", b"textPayload")
 
 
 def text_in(line):
-    """The text of the first member "log", "message" or "MESSAGE" of an object, and where it begins.
+    """The text of the first member of LINES of an object, and where it begins.
 
     journald writes a text that is not UTF-8, or has control characters, as an array of numbers.
     """
@@ -236,7 +237,7 @@ def text_in(line):
     at = after(0, b"{")
     while key := STRING.match(line, at):
         at = after(key.end(), b":")
-        is_text, found = key[1] in (b"log", b"message", b"MESSAGE"), STRING.match(line, at)
+        is_text, found = key[1] in LINES, STRING.match(line, at)
         if found and is_text:
             text = COLORS.sub(b"", undo_json(found[1]).removesuffix(b"\n").removesuffix(b"\r"))
             return text, at + 1

@@ -558,8 +558,12 @@ cdef size_t numbers_of(const uint8_t *s, size_t i, size_t n, uint8_t *dst) noexc
 
 
 cdef inline bint is_name_of_line(const uint8_t *key, size_t n) noexcept nogil:
-    """Return whether a member has a line: Docker and Fluent Bit write "log", Filebeat "message", journald "MESSAGE"."""
-    return n == 3 and memcmp(key, b"log", 3) == 0 or n == 7 and (memcmp(key, b"message", 7) == 0 or memcmp(key, b"MESSAGE", 7) == 0)
+    """Return whether a member has a line: Docker and Fluent Bit write "log", Filebeat "message", journald "MESSAGE", Splunk "_raw",
+    Graylog (GELF) "short_message", Google Cloud Logging "textPayload"."""
+    if n == 7:
+        return memcmp(key, b"message", 7) == 0 or memcmp(key, b"MESSAGE", 7) == 0
+    return (n == 3 and memcmp(key, b"log", 3) == 0 or n == 4 and memcmp(key, b"_raw", 4) == 0
+            or n == 11 and memcmp(key, b"textPayload", 11) == 0 or n == 13 and memcmp(key, b"short_message", 13) == 0)
 
 
 cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil:
