@@ -392,7 +392,7 @@ def test_deduplication(tmp_path):
     assert dedup.unique(rows, "iri", policy=Policy.ready("tracking")) == [rows[0], rows[2], rows[3]]
     source, groups = tmp_path / "in", tmp_path / "groups"
     source.write_text("\n".join(rows), "utf-8")
-    stats = dedup.dedup_files(source, tmp_path / "out", kind="uri", policy="crawl", rules=True, groups=groups)
+    stats = dedup.dedup_files(source, tmp_path / "out", kind="uri", policy="crawl", merged=True, groups=groups)
     assert (tmp_path / "out").read_text("utf-8") == f"{rows[0]}\n{rows[3]}\n"
     assert {name: count for name, count in stats.merged.items() if count} == {
         "case": 1,
