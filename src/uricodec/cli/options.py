@@ -347,7 +347,7 @@ _DROP = {"drop": "leave the record out"} | _RAISE
 _FORMATS = {each.name: each.help for each in FORMATS.values()}
 _COLUMNS = {
     "arrow": "an Arrow IPC stream (needs pyarrow)",
-    "parquet": "a Parquet file: row groups of a million, Zstandard (needs pyarrow and -o)",
+    "parquet": "a Parquet file: row groups of 131,072 records, Zstandard (needs pyarrow and -o)",
 }
 _COUNTS = "--count --sum --quantiles --distinct --rate"
 _OF_RECORDS = "--fields --param --flags --get"

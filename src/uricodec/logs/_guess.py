@@ -68,6 +68,8 @@ def guess(lines: list[bytes]) -> Format | None:
     Format('$field1 $remote_addr $request_method $status $request_uri $request_time')
     >>> guess([b'{"ip":"192.0.2.1","code":404,"req":{"url":"/a"}}'])
     Format(map={'client': 'ip', 'status': 'code', 'target': 'req.url'})
+    >>> guess([b'{"ip":"192.0.2.1","uri_path":"/a?b=1","code":404}'])  # with its query
+    Format(map={'client': 'ip', 'status': 'code', 'target': 'uri_path'})
     """
     lines = [line for line in lines[:TRIED] if len(line) < LONGEST_TRIED]
     texts = [line.decode("utf-8", "replace") for line in lines]
@@ -212,7 +214,7 @@ def names_of(columns: list[list[str]], signs: tuple[tuple[str, ...], ...]) -> li
     order = [i for i in order if i > time or time > max(status, request)]
     name("body_bytes_sent", r"\d+", sorted(order, key=lambda i: set(columns[i]) == {"0"}))
     agent = name("http_user_agent", AGENT, [i for i in everywhere if i > client or client > status])
-    name("http_referer", r"https?://\S+")
+    name("http_referer", r"[a-z][a-z0-9+.-]*://\S+")
     texts = [
         i for i in everywhere if names[i] is None and not columns[i] and signs[i][2] == "quoted" and i > status >= 0
     ]
@@ -220,7 +222,7 @@ def names_of(columns: list[list[str]], signs: tuple[tuple[str, ...], ...]) -> li
         names[agent - 1] = "http_referer"
     elif agent < 0 and len(texts) > 1 and texts[1] == texts[0] + 1:
         names[texts[0]], names[texts[1]] = "http_referer", "http_user_agent"
-    name("host", r"(?:[a-z0-9-]+\.)+[a-z]{2,}")
+    name("host", r"(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}")
     name_user(names, client, columns, missing, signs)
     return names
 
@@ -351,8 +353,11 @@ def chosen(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
                     field = ""
             if field and field not in found and path not in found.values() and fits(field, value):
                 found[f"duration{unit_of(path)}" if field == "duration" else field] = path
-    if "target" in found:
-        found.pop("path", None)
+    for field in "path", "path_decoded":
+        path = found.pop(field, "")
+        if path and "target" not in found:
+            is_sent = any(each == path and re.search(r"[?%]", value) for each, value in pairs)
+            found["target" if is_sent else field] = path
     return found
 
 
