@@ -57,7 +57,7 @@ class OutputFolder:
         """Make the folder, under the name of the target or a random one."""
         folder, name = os.path.split(self._target)
         path = os.path.join(folder, name_for(name))
-        try:  # noqa: SIM105
+        try:  # noqa: SIM105  (contextlib takes a millisecond to import)
             self._lock = FolderName(path).take()
         except BlockingIOError:
             pass
