@@ -60,7 +60,7 @@ def test_wrong_arguments():
     with pytest.raises(TypeError, match="expected a format or a map"):
         Format()
     for text in "common", "iis", "%h %s":
-        with pytest.raises(ValueError, match="a map needs a format of JSON or logfmt, got"):
+        with pytest.raises(ValueError, match="a map needs a format of JSON, logfmt or LTSV, got"):
             Format(text, map=MAP)
     with pytest.raises(ValueError, match="did you mean 'combined'"):
         Format("combind")

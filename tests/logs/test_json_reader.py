@@ -12,7 +12,7 @@ from uricodec.logs._formats import Json, compile_format
 from uricodec.logs._json_reader import marks_of
 from uricodec.logs._records import LogReader
 
-PRESETS = [name for name in presets() if isinstance(each := compile_format(name)[0], Json) and not each.logfmt]
+PRESETS = [name for name in presets() if isinstance(each := compile_format(name)[0], Json) and each.notation == "json"]
 WINDOW = 16384
 SPACES = ["", "", "", "", " ", "  ", "\t", "\r", " \t\r "]
 

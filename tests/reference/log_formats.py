@@ -57,7 +57,7 @@ class Json(NamedTuple):
     members: tuple
     rest: bool
     encoded: bool = False
-    logfmt: bool = False
+    notation: str = "json"
 
 
 class W3c(NamedTuple):
@@ -681,14 +681,14 @@ def leaves(members, names=()):
             yield b".".join((*names, name)).decode("utf-8", "replace"), value
 
 
-def scalar(value):
+def scalar(value, undo):
     """A text, number or word as bytes, of an array the text at its start; None for null, an empty text and "-"."""
     if isinstance(value, list):
         value = value[0] if value and type(value[0]) is str else None
     if isinstance(value, bool):
         value = "true" if value else "false"
     data = None if value is None or isinstance(value, Members) else value.encode("latin-1")
-    return None if data in (None, b"", b"-") else data if isinstance(value, Number) else undo_json(data)
+    return None if data in (None, b"", b"-") else data if isinstance(value, Number) else undo(data)
 
 
 def pairs_of(line):
@@ -706,21 +706,40 @@ def pairs_of(line):
             value = pair["bare"] if pair["text"] is None else pair["text"]
             found.append((pair["key"], value.decode("latin-1")))
         at = pair.end()
-    return found
+    return Members(found)
+
+
+def labels_of(line):
+    """The labels and values of LTSV."""
+    found = []
+    for part in filter(None, line.split(b"\t")):
+        pair = re.fullmatch(rb"([0-9A-Za-z_.-]+):(.*)", part, re.DOTALL)
+        if pair is None:
+            raise NoRecord("json", line.index(part))
+        found.append((pair[1], pair[2].decode("latin-1")))
+    return Members(found)
+
+
+def unwrapped(field, value):
+    """The value of a member without what may be around it."""
+    if field.kind == "query":
+        return value.removeprefix(b"?")
+    if field.kind == "in_quotes":
+        value = re.sub(rb'(?s)\A"(.*)"\Z', rb"\1", value)
+        return None if value in {b"", b"-"} else value
+    return re.sub(rb"(?s)\A\[(.*)\]\Z", rb"\1", value) if field.name == "time" else value
 
 
 def read_json(line, program, is_preset):
-    whole = Members(pairs_of(line)) if program.logfmt else members_of(line)
+    whole = {"json": members_of, "logfmt": pairs_of, "ltsv": labels_of}[program.notation](line)
+    undo = undo_json if program.notation != "ltsv" else logs.undo
     found, fields = [*leaves(whole)], {}
     for names, field in program.members:
         wanted = ".".join([*names[:-1], names[-1].lower() if names[-2:-1] and names[-2].endswith("[]") else names[-1]])
-        values = [scalar(value) for path, value in found if path == wanted]
+        values = [scalar(value, undo) for path, value in found if path == wanted]
         values = [value for value in values if value is not None]
         if fields.get(field.name) is None and values:
-            fields[field.name] = values[-1].removeprefix(b"?") if field.kind == "query" else values[-1]
-            if field.kind == "in_quotes":
-                fields[field.name] = re.sub(rb'(?s)\A"(.*)"\Z', rb"\1", values[-1])
-                fields[field.name] = None if fields[field.name] in {b"", b"-"} else fields[field.name]
+            fields[field.name] = unwrapped(field, values[-1])
             if field.name == "client":
                 fields["is endpoint"] = field.kind == "endpoint"
             if field.kind == "uncertain":
@@ -730,8 +749,8 @@ def read_json(line, program, is_preset):
         taken = {".".join(names) for names, _ in program.members}
         for name, value in whole:
             key = name.decode("utf-8", "replace")
-            if key not in taken and not isinstance(value, list) and scalar(value) is not None:
-                fields[f"extra.{name.decode('utf-8', 'surrogateescape')}"] = scalar(value)
+            if key not in taken and not isinstance(value, list) and scalar(value, undo) is not None:
+                fields[f"extra.{name.decode('utf-8', 'surrogateescape')}"] = scalar(value, undo)
     if not any(fields.get(name) is not None for name in (ESSENTIAL if is_preset else [*fields])):
         raise NoRecord("request" if is_preset else "fields", 0)
     if program.encoded:

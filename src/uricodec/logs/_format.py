@@ -14,21 +14,17 @@ from uricodec.logs._records import MAX_LINE, LogReader
 SHOWN = 24
 
 
-# The format of pairs, whose keys users choose.
-LOGFMT = "logfmt"
-
-
 class Format:
     """A format of access logs.
 
     Args:
         text (str | None): The name of a preset (see `presets`), a format string of Apache (LogFormat), nginx
             (log_format), HAProxy (log-format), Envoy, gunicorn (access_log_format), Uvicorn, aiohttp or uWSGI
-            (log-format), or a whole directive of their configuration files. With a `map`, a preset of JSON or "logfmt",
-            whose other fields stay as they are; or None.
+            (log-format), or a whole directive of their configuration files. With a `map`, a preset of JSON, "logfmt" or
+            "ltsv", whose other fields stay as they are; or None.
         map (Mapping[str, str] | None): Of logs in JSON: the path of a member for each field, with dots between names
-            and "|" between alternatives; of logfmt: the key of a pair. Fields are those of `Record` but `extra`,
-            `params` and `flags`, "path_decoded", "request", "duration.ms" (.us, .ns), and "extra.NAME".
+            and "|" between alternatives; of logfmt and LTSV: the key of a pair. Fields are those of `Record` but
+            `extra`, `params` and `flags`, "path_decoded", "request", "duration.ms" (.us, .ns), and "extra.NAME".
 
     Raises:
         TypeError: If none is given, or one has another type.
@@ -95,7 +91,7 @@ class Format:
     def is_json(self) -> bool:
         """Whether its lines are JSON objects, also if a format string writes them."""
         program = self._programs[0]
-        return (isinstance(program, Json) and not program.logfmt) or getattr(program, "escapes", "") == "json"
+        return (isinstance(program, Json) and program.notation == "json") or getattr(program, "escapes", "") == "json"
 
     def explain(self, line: bytes) -> Diagnostic | None:
         """Say where a line stops matching.
@@ -130,7 +126,7 @@ class Format:
         if isinstance(program, Text):
             what, offset = expected(program, code, line, offset)
         elif isinstance(program, Json):
-            what = (PAIRS if program.logfmt else JSON).get(code, f"a number in {code}")
+            what = NOTATIONS[program.notation].get(code, f"a number in {code}")
         else:
             what = W3C.get(code, f"a valid {code}")
         got = line[offset : offset + SHOWN].decode("utf-8", "backslashreplace")
@@ -141,7 +137,11 @@ class Format:
 PLAIN = {"empty": "the line is empty", "too-long": "line is longer than {} bytes"}
 JSON = {"json": "valid JSON, an object", "request": "a request or a status", "fields": "one of the mapped members"}
 W3C = {"fields": "another number of fields", "request": "a field that access logs have in '#Fields:'"}
-PAIRS = {**JSON, "json": "pairs of a key and a value, and quotes around a whole value"}
+NOTATIONS = {
+    "json": JSON,
+    "logfmt": {**JSON, "json": "pairs of a key and a value, and quotes around a whole value"},
+    "ltsv": {**JSON, "json": "a label, and ':' after it"},
+}
 
 
 # The codes of errors in fields that records have by another name.

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import pairwise
 from operator import contains
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from uricodec.logs._directives import (
     FIELDS,
@@ -61,20 +61,21 @@ class Text(NamedTuple):
 
 
 class Json(NamedTuple):
-    """A line that is a JSON object, or one of logfmt.
+    """A line that is a JSON object, or one of logfmt or LTSV.
 
     Attributes:
         members (tuple[tuple[tuple[str, ...], Field], ...]): Paths of members, and their fields. If a record has several
             members for a field, the first one counts.
         rest (bool): Whether other strings and numbers of the object itself belong to `extra`.
         encoded (bool): Whether values are percent-encoded for the log, as CloudFront does.
-        logfmt (bool): Whether the line is not an object, but of pairs: method=GET path="/a b". Paths are of one name.
+        notation (str): "json"; or "logfmt", pairs method=GET path="/a b", or "ltsv", labels method:GET before values
+            with tabs between, of which paths are of one name.
     """
 
     members: tuple[tuple[tuple[str, ...], Field], ...]
     rest: bool
     encoded: bool = False
-    logfmt: bool = False
+    notation: str = "json"
 
 
 class W3c(NamedTuple):
@@ -440,9 +441,9 @@ LEVELS = 32
 
 
 def compile_mapping(
-    pairs: Iterable[tuple[str, str]], rest: bool = False, encoded: bool = False, logfmt: bool = False
+    pairs: Iterable[tuple[str, str]], rest: bool = False, encoded: bool = False, notation: str = "json"
 ) -> Json:
-    """Compile a mapping of fields to members of JSON records, or to keys of logfmt.
+    """Compile a mapping of fields to members of JSON records, or to keys of logfmt or LTSV.
 
     Args:
         pairs (Iterable[tuple[str, str]]): Fields, and paths of members. A field is one of FIELDS or `extra.NAME`; a
@@ -453,7 +454,7 @@ def compile_mapping(
             object in an array whose "name" is Host.
         rest (bool): Whether other members become `extra` fields.
         encoded (bool): Whether values are percent-encoded for the log.
-        logfmt (bool): Whether lines are of logfmt.
+        notation (str): "json", "logfmt" or "ltsv".
 
     Returns:
         Json: The program.
@@ -490,7 +491,7 @@ def compile_mapping(
         raise ValueError("the mapping has no fields")
     if {"path", "path_decoded"} <= {field.name for field in members.values()}:
         raise ValueError("the mapping has both 'path' and 'path_decoded'; expected one of them")
-    return Json(tuple(members.items()), rest, encoded, logfmt)
+    return Json(tuple(members.items()), rest, encoded, notation)
 
 
 def check_text(what: str, text: str) -> None:
@@ -568,8 +569,8 @@ def literals_of(name: str) -> list[list[bytes]]:
     section = built_in()[name]
     if "dialect" in section:
         return [[]]
-    if "logfmt" in section:
-        return [[b"="]]
+    if "notation" in section:
+        return [[b"="] if section["notation"] == "logfmt" else [b":", b"\t", b":"]]
     texts = section.get("format", "").strip().splitlines()
     texts = [re.sub(" {2,}", " ", text.partition("$optional")[0]) for text in texts]  # any number of spaces
     return [re.split(rb"\$\{?\w+\}?", text.encode()) for text in texts]
@@ -583,7 +584,7 @@ def needs_of(name: str) -> list[bytes]:
     ([b'"latency_human"'], [])
     """
     section = built_in()[name]
-    written = "%s=" if "logfmt" in section else '"%s"'
+    written = {"logfmt": "%s=", "ltsv": "%s:"}.get(section.get("notation", ""), '"%s"')
     return [(written % need).encode() for need in section.get("needs", "").split()]
 
 
@@ -633,9 +634,11 @@ def compile_section(section: Mapping[str, str]) -> list[Program]:
         if options:
             raise ValueError(f"unknown key {next(iter(options))!r}; choose from dialect, fields")
         return [W3c(" ".join(fields.split()) if fields else None, SEPARATORS[dialect], dialect)]
-    chosen = {}
+    chosen: dict[str, Any] = {"notation": options.pop("notation", "json")}
+    if chosen["notation"] not in NOTATIONS:
+        raise ValueError(f"invalid notation {chosen['notation']!r}; choose from {', '.join(NOTATIONS)}")
     options.pop("needs", None)
-    for key in "rest", "encoded", "logfmt":
+    for key in "rest", "encoded":
         value = options.pop(key, "no")
         if value not in ("yes", "no"):
             raise ValueError(f"invalid {key} {value!r}; choose from yes, no")
@@ -643,6 +646,7 @@ def compile_section(section: Mapping[str, str]) -> list[Program]:
     return [compile_mapping(options.items(), **chosen)]
 
 
+NOTATIONS = ("json", "logfmt", "ltsv")
 SEPARATORS = {"cloudfront": b"\t", "iis": b" ", "csv": b","}
 
 
@@ -670,13 +674,13 @@ def compile_format(text: str, map: Mapping[str, str] | None = None) -> list[Prog
     Args:
         text (str): The name of a preset, a format string of a server (see `_directives`), or a whole directive of its
             configuration file.
-        map (Mapping[str, str] | None): Fields that a preset of JSON, or logfmt, has elsewhere.
+        map (Mapping[str, str] | None): Fields that a preset of JSON, logfmt or LTSV has elsewhere.
 
     Returns:
         list[Text | Json | W3c]: The variants of the format. A line has the first one that it matches.
 
     Raises:
-        ValueError: If no preset has this name, or that with a map is not of JSON or logfmt; if a directive is unknown
+        ValueError: If no preset has this name, or that with a map is of none of these; if a directive is unknown
             or incomplete, or nothing separates two directives; if the format has more than LONGEST characters.
 
     >>> [program] = compile_format('%h "%r" %>s')
@@ -691,7 +695,7 @@ def compile_format(text: str, map: Mapping[str, str] | None = None) -> list[Prog
     if is_name and text not in presets:
         raise ValueError(f"unknown format {text!r}{suggestion(text, preset_names())}")
     if map is not None and not (is_name and presets[text].keys().isdisjoint({"format", "dialect"})):
-        raise ValueError(f"a map needs a format of JSON or logfmt, got {text!r}")
+        raise ValueError(f"a map needs a format of JSON, logfmt or LTSV, got {text!r}")
     if not is_name:
         return [*compile_text(text)]
     return compile_section(with_map(presets[text], map) if map else presets[text])

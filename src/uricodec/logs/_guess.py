@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from uricodec.logs._directives import FIELDS
-from uricodec.logs._format import LOGFMT, Format
+from uricodec.logs._format import Format
 from uricodec.logs._formats import built_in
 from uricodec.logs._records import LogReader
 
@@ -73,7 +73,7 @@ def guess(lines: list[bytes]) -> Format | None:
     """
     lines = [line for line in lines[:TRIED] if len(line) < LONGEST_TRIED]
     texts = [line.decode("utf-8", "replace") for line in lines]
-    attempts = [partial(attempt, text) for text in texts[:3] for attempt in (of_object, of_pairs)]
+    attempts = [partial(attempt, text) for text in texts[:3] for attempt in (of_object, of_pairs, of_labels)]
     if len(texts) > 1:
         attempts.insert(0, partial(of_table, *texts[:2]))
     for attempt in attempts:
@@ -328,7 +328,15 @@ def of_pairs(line: str) -> Format | None:
     if line.count("=") < 3 or not re.fullmatch(rf"\s*{word}(?:\s+{word})*\s*", line):
         return None
     found = re.findall(r'([\w.@-]+)=(?:"((?:\\.|[^"\\])*)"|(\S*))', line)
-    return Format(LOGFMT, map=chosen((name, quoted or bare) for name, quoted, bare in found))
+    return Format("logfmt", map=chosen((name, quoted or bare) for name, quoted, bare in found))
+
+
+def of_labels(line: str) -> Format | None:
+    """Return the map of a line of LTSV; None if it is none."""
+    if not re.fullmatch(r"[\w.-]+:[^\t]*(?:\t[\w.-]+:[^\t]*)+", line):
+        return None
+    parts = [part.partition(":") for part in line.split("\t")]
+    return Format("ltsv", map=chosen((name, value) for name, _, value in parts))
 
 
 def members(record: dict[str, Any], before: str = "") -> Iterable[tuple[str, str]]:

@@ -128,7 +128,7 @@ cdef struct Node:
 cdef enum Escapes:
     NO_ESCAPES, HASHES, BACKSLASHES, JSON_ESCAPES
 cdef enum Notation:
-    TEXT_LINES, JSON_LINES, LOGFMT_LINES, W3C_LINES
+    TEXT_LINES, JSON_LINES, LOGFMT_LINES, LTSV_LINES, W3C_LINES
 
 # What the columns of a W3C log mean, from "#Fields:".
 cdef enum:

@@ -37,6 +37,8 @@ cdef ByteSet NO_QUOTE = NO_BACKSLASH - '"'
 
 
 cdef ByteSet IN_LITERAL = ByteSet(range(0x20, 0x7F)) - "\\" | "\t"
+cdef ByteSet PLAIN_LABELS = ByteSet(range(0x20, 0x7F)) - '"\\' | "\t"
+cdef ByteSet IN_LABEL = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")     # ltsv.org
 cdef ByteSet IN_TIME = ByteSet("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz/: +-.")
 cdef ByteSet DIGITS = ByteSet("0123456789")
 
@@ -683,6 +685,27 @@ cdef bint read_pairs(const Plan *plan, const uint8_t *s, size_t n, Record *recor
             add_extra(record, name, text_of(NULL, 0), s + start, end - start)
 
 
+cdef bint read_labels(const Plan *plan, const uint8_t *s, size_t n, Record *record) noexcept nogil:
+    """Read a line of LTSV: host:192.0.2.1<tab>req:GET / HTTP/1.1<tab>status:200."""
+    cdef size_t i = 0, colon, end
+    cdef int k
+    record.plain = kernels.span(s, n, &PLAIN_LABELS.set) == n
+    memset(record.rank, 0, sizeof(record.rank))
+    while i < n:
+        end = find(s, i, n, c'\t')
+        colon = i + kernels.span(s + i, end - i, &IN_LABEL.set)
+        if i < end:
+            if colon == i or colon == end or s[colon] != c':':
+                return fail(record, JSON_ERROR, i)
+            k = child_of(plan.node, 0, s + i, colon - i)
+            if k and plan.node[k].field.slot >= 0:
+                set_value(plan.node + k, record, s + colon + 1, end - colon - 1)
+            elif plan.keep_rest:
+                add_extra(record, text_of(s + i, colon - i), text_of(NULL, 0), s + colon + 1, end - colon - 1)
+        i = end + 1
+    return finish(plan, s, n, record)
+
+
 cdef void undo_value(const Plan *plan, const Step *step, Record *record) noexcept nogil:
     """Undo the escapes of the text of a step."""
     if plan.escapes == JSON_ESCAPES:
@@ -703,11 +726,13 @@ cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Record *record) n
 
 cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *record) noexcept nogil:
     """Undo the escapes of the fields, and check their values."""
-    cdef Text query = record.text[QUERY], user
-    cdef size_t k, values = forget_dashes(record, plan.escapes != BACKSLASHES)
+    cdef Text query = record.text[QUERY], time = record.text[TIME], user
+    cdef size_t k, values = forget_dashes(record, plan.notation != TEXT_LINES or plan.escapes != BACKSLASHES)
     cdef int slot
     cdef const Step *step
     if plan.notation != TEXT_LINES:
+        if time.n > 1 and time.at[0] == c'[' and time.at[time.n - 1] == c']':       # Apache's %t
+            record.text[TIME] = text_of(time.at + 1, time.n - 2)
         if query.at != NULL and record.text[QUERY].at == NULL:       # empty after a "?"
             record.text[QUERY] = query
             values += 1
@@ -787,6 +812,8 @@ cdef Line read_line(const Plan *plan, Columns *columns, const uint8_t *s, size_t
         return RECORD if read_json(plan, s, n, record) else NO_RECORD
     if plan.notation == LOGFMT_LINES:
         return RECORD if read_pairs(plan, s, n, record) else NO_RECORD
+    if plan.notation == LTSV_LINES:
+        return RECORD if read_labels(plan, s, n, record) else NO_RECORD
     return RECORD if read_text(plan, s, n, record) else NO_RECORD
 
 
@@ -1054,7 +1081,7 @@ cdef class Program:
             self.plan.notation = TEXT_LINES
             self.set_text(program, slots)
         elif kind == "Json":
-            self.plan.notation = LOGFMT_LINES if program.logfmt else JSON_LINES
+            self.plan.notation = {"json": JSON_LINES, "logfmt": LOGFMT_LINES, "ltsv": LTSV_LINES}[program.notation]
             self.set_json(program, slots)
             self.plan.request_needed = request_needed
         else:
@@ -1229,7 +1256,7 @@ cdef class Program:
         cdef int k, last, parent, rank
         cdef bytes key
         cdef size_t size = 0
-        self.plan.escapes = JSON_ESCAPES
+        self.plan.escapes = BACKSLASHES if program.notation == "ltsv" else JSON_ESCAPES
         self.plan.keep_rest = program.rest
         self.plan.cloudfront = program.encoded
         for path, _ in program.members:

@@ -804,7 +804,7 @@ cdef class LogReader:
         if plan.escapes == BACKSLASHES and record.odd_quotes and record.text[<int>REQUEST].at != NULL and find_text(
                 record.text[<int>REQUEST], b'" "'):
             return False
-        return has_usual_values(record, plan.notation == JSON_LINES or plan.notation == LOGFMT_LINES, plan.notation == TEXT_LINES
+        return has_usual_values(record, JSON_LINES <= plan.notation <= LTSV_LINES, plan.notation == TEXT_LINES
                                 and plan.step[0].slot == FORWARDED_FOR and not plan.members >> CLIENT & 1)
 
     cdef Line read_again(self, int k, const uint8_t *s, size_t n, Record *record) noexcept nogil:
