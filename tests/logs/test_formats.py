@@ -132,7 +132,7 @@ def test_the_best_directive_has_the_name():
 def test_directives_that_are_one_value():
     assert fields_of("%m %U%q %H") == ["method word", "target_decoded word", "protocol text"]
     assert fields_of("$uri$is_args$args $status") == ["target_decoded word", "status number"]
-    assert fields_of("$scheme://$host$request_uri $status") == ["target word", "status number"]
+    assert fields_of("$scheme://$host$request_uri $status") == ["target after_host", "status number"]
     assert fields_of("[%{%d/%b/%Y %T}t.%{msec_frac}t %{%z}t] %s") == ["time time", "status number"]
     assert fields_of("%{%F}t %{%T}t %h") == ["time time", "client address"]
     assert fields_of("%{sec}t.%{usec_frac}t") == ["time time"]
@@ -369,7 +369,7 @@ def test_where_a_line_may_end():
         ("%s %h%l", "'%l' at offset 5 of the format follows '%h' without a separator"),
         (r"%s\t%h%l", "'%l' at offset 6 of the format follows '%h' without a separator"),
         ('LogFormat "%h \\"%r%s\\""', "'%s' at offset 18 of the format follows '%r' without a separator"),
-        ("$host$request_uri", "'$request_uri' at offset 5 of the format follows '$host' without a separator"),
+        ("$host$status", "'$status' at offset 5 of the format follows '$host' without a separator"),
         ("%h\n%s", "newline at offset 2 of the format; a record is one line"),
         ("log_format a '$status", "unclosed quote at offset 13 of the format"),
         ("escape=xml '$status'", "invalid escape 'xml' at offset 7; choose from default, json, none"),

@@ -564,6 +564,159 @@ def test_uwsgis_formats():
     )
 
 
+AT = "[10/Oct/2024:13:55:36 +0000]"
+VISIT = {"time": "2024-10-10T13:55:36+00:00", "method": "GET", "target": "/a%20b?x=1", "path": "/a b"}
+VISIT |= {"query": [["x", "1"]], "protocol": "HTTP/1.1", "status": 200}
+REQUEST = '"GET /a%20b?x=1 HTTP/1.1" 200'
+
+
+def test_patterns_of_tomcat():
+    """Attributes in braces, times of SimpleDateFormat, and paths that are not decoded."""
+    values = changed(VISIT, bytes_sent=12)
+    check_lines(
+        '%h %{user}s %{app.tier}r %t "%r" %s %b %F',
+        [
+            (
+                f"::1 42 val {AT} {REQUEST} 12 5",
+                values | {"client": "::1", "user": "42", "app.tier": "val", "time_to_commit": "5"},
+            )
+        ],
+    )
+    remote = "%{org.apache.catalina.AccessLog.RemoteAddr}r"
+    for format in (
+        f'{remote} %u %t "%r" %s %b %D',
+        f'<Valve className="x" pattern="{remote} %u %t &quot;%r&quot; %s %b %D"/>',
+    ):
+        check_lines(
+            format,
+            [(f"192.0.2.9 jo {AT} {REQUEST} 12 37", values | {"client": "192.0.2.9", "user": "jo", "%D": "37"})],
+        )
+    parts = values | {"client": "192.0.2.1", "forwarded_for": ["203.0.113.1", "10.0.0.1"], "time_to_commit": "5"}
+    for pattern, time, found in (
+        ("yyyy-MM-dd HH:mm:ss.SSS", "2024-10-10 13:55:36.123", "2024-10-10T13:55:36.123"),
+        ("yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "2024-10-10T13:55:36.123+02:00", "2024-10-10T13:55:36.123+02:00"),
+        ("[dd/MMM/yyyy:HH:mm:ss Z]", AT, VISIT["time"]),
+        ("begin:dd/MMM/yyyy HH:mm:ss", "10/Oct/2024 13:55:36", "2024-10-10T13:55:36"),
+    ):
+        check_lines(
+            f"%{{{pattern}}}t %a %m %U%q %H %s %B %F %{{X-Forwarded-For}}i",
+            [(f"{time} 192.0.2.1 GET /a%20b?x=1 HTTP/1.1 200 12 5 203.0.113.1, 10.0.0.1", parts | {"time": found})],
+        )
+    for written in (
+        f"{AT} 0:0:0:0:0:0:0:1 GET /a%20b?x=1 HTTP/1.1 200 (15 ms)",
+        f"{AT} ::1 GET /a%20b?x=1 HTTP/1.1 200 (15 ms)",
+    ):
+        client = written.split()[2]
+        check_lines("%t %a %r %s (%D ms)", [(written, VISIT | {"client": client, "duration": 0.015})])
+
+
+def test_the_format_of_jetty():
+    format = '%{client}a - %u %{dd/MMM/yyyy:HH:mm:ss ZZZ|GMT}t "%r" %s %O "%{Referer}i" "%{User-Agent}i" %{ms}T'
+    line = f'203.0.113.5 - Jean P {AT} {REQUEST} 1234 "-" "curl/8" 12'
+    values = VISIT | {"client": "203.0.113.5", "user": "Jean P", "bytes_sent": 1234, "user_agent": "curl/8"}
+    check_lines(format, [(line, values | {"duration": 0.012})])
+
+
+def test_long_names_of_undertow():
+    check_lines(
+        '%{REMOTE_IP} %l %{REMOTE_USER} %{DATE_TIME} "%{REQUEST_LINE}" %{RESPONSE_CODE} %{BYTES_SENT} '
+        '"%{i,User-Agent}" %{RESPONSE_TIME}',
+        [(f'::1 - jo {AT} {REQUEST} 5 "a" 3', VISIT | {"client": "::1", "user": "jo", "bytes_sent": 5,
+                                                             "user_agent": "a", "duration": 0.003})],
+    )  # fmt: skip
+
+
+@each_row("format", ["$remote_addr:$remote_port {} $status", "%a:%{{remote}}p {} %>s", "%h:%{{remote}}p {} %s"])
+def test_a_port_after_the_client(format):
+    format = format.format("[$time_local]" if "$" in format else "%t")
+    for written, client, port in CLIENTS:
+        if port and client != "proxy.example.com":
+            [record] = read(format, f"{written} {AT} 200".encode())
+            assert (record["client"], port_of(record), record["status"]) == (client, port, 200)
+    [record] = read(format, f"2001:db8::1:4711 {AT} 200".encode())
+    assert (record["client"], port_of(record)) == ("2001:db8::1", "4711")
+
+
+def test_lists_and_clients_before_signs():
+    format = "$remote_addr, $http_x_forwarded_for, $time_iso8601, $request, $status"
+    line = "192.0.2.1, {}, 2024-10-10T13:55:36+00:00, GET /a%20b?x=1 HTTP/1.1, 200"
+    rows = [
+        (line.format("203.0.113.1, ::1, 10.0.0.1"), ["203.0.113.1", "::1", "10.0.0.1"]),
+        (line.format("203.0.113.1"), ["203.0.113.1"]),
+        (line.format("-"), None),
+    ]
+    check_lines(format, [(line, changed(VISIT, client="192.0.2.1", forwarded_for=each)) for line, each in rows])
+    check_lines('HTTP/WS $remote_addr: "$request" $status', [
+        (f"HTTP/WS 2001:db8::1: {REQUEST}", changed(VISIT, client="2001:db8::1", time=None)),
+    ])  # fmt: skip
+
+
+@each_row(
+    ("format", "written", "vhost", "target", "path"),
+    [
+        ("$host$request_uri $status", "a.example/b%20c?d 200", "a.example", "/b%20c?d", "/b c"),
+        ("%{X-Proto}i://%{Host}i%U%q %>s", "https://a.example/b?d 200", "a.example", "/b?d", "/b"),
+        ("%V%U%q %>s", "a.example/%2541?d 200", "a.example", "/%2541?d", "/%2541"),
+        ("$scheme://$host$request_uri $status", "ws://a.example/b?d 200", "a.example", "ws://a.example/b?d", "/b"),
+        ("%REQ(:AUTHORITY)%%REQ(:PATH)% %RESPONSE_CODE%", "a.example/b%20c?d 200", "a.example", "/b%20c?d", "/b c"),
+        ("$host$request_uri $status", "/b?d 200", None, "/b?d", "/b"),
+        ("$host$request_uri $status", "-/b?d 200", None, "/b?d", "/b"),
+    ],
+)  # fmt: skip
+def test_a_host_before_the_path(format, written, vhost, target, path):
+    values = {"vhost": vhost, "status": 200, "query": [["d", ""]], "target": target, "path": path}
+    if "X-Proto" in format:
+        values["X-Proto"] = "https"
+    check_lines(format, [(written, changed(values))])
+
+
+def test_haproxy_without_captures_in_quotes():
+    format = '%ci %ST "%hr" "%CC" "%hs" ireq=%U'
+    values = {"client": "192.0.2.1", "status": 404, "bytes_received": "592"}
+    check_lines(format, [
+        ('192.0.2.1 404 "{a|b}" "-" "" ireq=592', values | {"captured_request_headers": "a|b"}),
+        ('192.0.2.1 404 "" "-" "{c}" ireq=592', values | {"captured_response_headers": "c"}),
+        ('192.0.2.1 404 "" "-" "" ireq=592', values),
+    ])  # fmt: skip
+
+
+@each_row(
+    "setting",
+    [
+        *('accesslog.format = "{}"', "accessLogFormat: '{}'", 'pattern: "{}"', "varnishncsa -F '{}'", "format={}"),
+        *("server.tomcat.accesslog.pattern={}", 'log_format = "{}"'),
+    ],
+)
+def test_settings_of_other_servers(setting):
+    format = "%h %t %>s"
+    assert Format(setting.format(format)).fields == Format(format).fields
+    assert read(setting.format(format), b"192.0.2.1 [10/Oct/2024:13:55:36 +0000] 200")[0]["status"] == 200
+
+
+def test_directives_on_several_lines():
+    log_format = """log_format main '$remote_addr [$time_local] '
+        # '"$request" '
+        '$status'; """
+    assert Format(log_format).fields == ("client", "time", "status")
+    yaml = r'"[%START_TIME%] \"%REQ(:METHOD)%\" %RESPONSE_CODE%\n"'
+    assert Format(yaml).fields == ("time", "method", "status")
+    [record] = read(yaml, b'[2024-10-10T13:55:36.123Z] "GET" 200')
+    assert (record["method"], record["status"]) == ("GET", 200)
+
+
+def test_durations_of_h2o_and_envoy():
+    assert read("%h %{duration}x", b"::1 0.004711")[0]["duration"] == 0.004711
+    assert read("%RESPONSE_CODE% %COMMON_DURATION(DS_RX_BEG:DS_TX_END:us)%", b"200 1500")[0]["duration"] == 0.0015
+
+
+def test_ltsv_with_a_request_and_its_parts():
+    [record] = read("ltsv", b"host:::1\treq:GET /a?b=c HTTP/2\turi:/a\tmethod:GET\tstatus:200")
+    assert (record["target"], record["query"], record["protocol"]) == ("/a?b=c", [["b", "c"]], "HTTP/2")
+    for line in b"host:::1\tstatus", b"host:::1\t:200", b"ho st:::1\tstatus:200":
+        assert read("ltsv", line) == [None]
+    assert "expected a label, and ':' after it at offset 9" in Format("ltsv").explain(b"host:::1\tstatus").message
+
+
 def test_aiohttps_format():
     [record] = read('%a %t "%r" %s %b "%{Referer}i" "%{User-Agent}i" %Tf', b"::1 " + REST + b" 0.012345")
     assert (record["client"], record["status"], record["duration"]) == ("::1", 200, 0.012345)

@@ -12,6 +12,7 @@ import json
 import re
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from typing import NamedTuple
 
 from reference import logs
@@ -386,6 +387,12 @@ def end_of(program, i, after, following, may_end, line, at):  # noqa: PLR0911, P
         return first if stop < 0 else line.rfind(after, first, stop + len(after) - 1)
     if kind in ("text", "cut") and following and following.kind in NUMBERS:
         return next((end for end in places(after, line, at) if re.match(rb"[-0-9]", line[end + len(after) :])), None)
+    if kind == "list" and after.startswith(b","):
+        *ends, last = [*places(after, line, at), len(line)]
+        for start, end in pairwise([*ends, last]):
+            if end == len(line) or not is_address(line[start + len(after) : end]):
+                return start
+        return last
     if kind == "list" and (after or b" ").startswith(b" "):
         return at + LIST.match(line[at:]).end()
     if not after and (kind == "time" or (kind in ("text", "cut") and not program.open_end)):
@@ -400,7 +407,7 @@ def end_of(program, i, after, following, may_end, line, at):  # noqa: PLR0911, P
         if re.fullmatch(rb".{4}[-/].{5}", line[at:end], re.DOTALL):
             dashed = len(line) - end > 3 and line.startswith(b" -", end)  # Gin
             end = next((each for each in ends if each > end + 2 * dashed), None)
-        elif re.fullmatch(rb"[0-9]{6}", line[at:end]):
+        elif re.fullmatch(rb"[0-9]{6}|../.../.{4}", line[at:end], re.DOTALL):
             end = next((each for each in ends), None)
         elif len(line) - at > 23 and re.match(rb".{3} .{3} .{5}:", line[at:], re.DOTALL):  # asctime
             end = next((each for each in places(whole, line, at) if each >= at + 20), None)
@@ -461,6 +468,10 @@ def undo_all(fields, program):
             data = data[1:-1]
         if step.kind == "query":
             data = data.removeprefix(b"?") if data else None
+        if step.kind == "after_host":
+            scheme, host, target = re.fullmatch(rb"(?s)(?:(.*?)://)?([^/]*)(.*)", data).groups()
+            fields["vhost"] = None if host in {b"", b"-"} else host
+            data = target if scheme is None else data
         fields[step.name] = data
     if fields.get("target_decoded") is not None:
         fields["path_decoded"], mark, rest = fields["target_decoded"].partition(b"?")
@@ -751,6 +762,8 @@ def read_json(line, program, is_preset):
             key = name.decode("utf-8", "replace")
             if key not in taken and not isinstance(value, list) and scalar(value, undo) is not None:
                 fields[f"extra.{name.decode('utf-8', 'surrogateescape')}"] = scalar(value, undo)
+    if program.notation == "ltsv" and fields.get("request") is not None:  # the label uri may have no query
+        fields["target"] = fields["query"] = None
     if not any(fields.get(name) is not None for name in (ESSENTIAL if is_preset else [*fields])):
         raise NoRecord("request" if is_preset else "fields", 0)
     if program.encoded:
@@ -1157,7 +1170,8 @@ def shown(values, format):
     names = set()
     for program in programs:
         if isinstance(program, Text):
-            names |= {step.name or "" for step in program.steps if isinstance(step, Field)}
+            fields = [step for step in program.steps if isinstance(step, Field)]
+            names |= {step.name or "" for step in fields} | {"vhost" for step in fields if step.kind == "after_host"}
         elif isinstance(program, Json):
             names |= {field.name or "" for _, field in program.members} | ({"extra"} if program.rest else set())
         else:

@@ -33,6 +33,7 @@ class Field(NamedTuple):
             uncertain: of JSON, a decoded path, or a target if it has a "?" or a triplet
             in_quotes: of JSON, a text that may have quotes around it
             query: a word, whose first "?" is dropped
+            after_host: a word, a host and the target; a URL, which is the target itself, has the host, too
             time: a time
         unit (int): The power of ten of a duration, in seconds: 0, -3, -6 or -9.
     """
@@ -198,6 +199,7 @@ VARIANTS = {
     "{s}T": standard("duration", 3),
     "{R}W": standard("duration", 0, UNITS["us"]),
     "{t}W": standard("time"),
+    "{duration}x": standard("duration"),  # H2O
 }
 
 
@@ -227,7 +229,8 @@ class Apache(Family):
         if letter == "W" and argument == "t":  # Open Liberty
             return time_directive(None, written, offset)
         if letter in NAMED and argument:
-            directive = header(argument) if letter == "i" else extra(argument)
+            known = header(argument) if letter == "i" else VARIANTS.get(f"{{{argument}}}{letter}")
+            directive = known or extra(argument)
         elif argument is not None and letter in "pPTW":
             if f"{{{argument}}}{letter}" not in VARIANTS:
                 return self.unknown(written, offset)
@@ -247,6 +250,7 @@ class Apache(Family):
 
 TOMCAT = {
     **APACHE,
+    "U": standard("path"),  # not decoded
     "D": extra("%D"),
     "F": extra("time_to_commit"),
     "I": extra("thread"),
@@ -255,23 +259,66 @@ TOMCAT = {
 UNDERTOW = {**TOMCAT, "D": standard("duration", 0, UNITS["ms"])}
 
 
+# What Tomcat's RemoteIpValve found out.
+VALVE = "org.apache.catalina.AccessLog."
+ATTRIBUTES = {f"{VALVE}RemoteAddr": standard("client"), f"{VALVE}RemoteHost": standard("client", 1)}
+
+
 class Tomcat(Apache):
-    """pattern of AccessLogValve of Tomcat. `%D` is milliseconds up to Tomcat 9, and microseconds since."""
+    """pattern of AccessLogValve of Tomcat, and of Jetty's CustomRequestLog.
+
+    `%D` is milliseconds up to Tomcat 9, and microseconds since. `%{NAME}r` and `%{NAME}s` are attributes of the request
+    and of the session.
+    """
 
     directives = TOMCAT
 
+    def tokens(self, found: re.Match[str], offset: int) -> list[Token]:
+        if found["argument"] and found["letter"] in ("r", "s"):
+            directive = ATTRIBUTES.get(found["argument"]) or extra(found["argument"])
+            return [Token(found[0], offset, directive, found["argument"])]
+        return super().tokens(found, offset)
+
+
+# Undertow's long names of directives.
+UNDERTOW_NAMES = {
+    "REMOTE_IP": "a",
+    "REMOTE_HOST": "h",
+    "REMOTE_USER": "u",
+    "LOCAL_IP": "A",
+    "LOCAL_PORT": "p",
+    "LOCAL_SERVER_NAME": "v",
+    "REQUEST_LINE": "r",
+    "METHOD": "m",
+    "REQUEST_URL": "U",
+    "QUERY_STRING": "q",
+    "PROTOCOL": "H",
+    "RESPONSE_CODE": "s",
+    "BYTES_SENT": "B",
+    "RESPONSE_TIME": "D",
+    "THREAD_NAME": "I",
+}
+
 
 class Undertow(Apache):
-    """pattern of Undertow (WildFly), `%{i,NAME}`, and of Logback's access logs, `%i{NAME}`."""
+    """pattern of Undertow (WildFly, Quarkus), `%{i,NAME}`, `%{REMOTE_IP}`, and of Logback's access logs, `%i{NAME}`."""
 
     pattern = (
-        rf"%(?:\{{(?P<kind>[ciopqrs]),(?P<own>[^}}]+)\}}|(?P<first>[cio])\{{(?P<last>[^}}]+)\}}|{Apache.pattern[4:]}"
+        r"%(?:\{(?P<kind>[ciopqrs]),(?P<own>[^}]+)\}|(?P<first>[cio])\{(?P<last>[^}]+)\}"
+        rf"|\{{(?P<long>[A-Z_]{{4,}})\}}(?![A-Za-z^<>])|{Apache.pattern[4:]}"
     )
     directives = UNDERTOW
     escapes = "none"
 
     def tokens(self, found: re.Match[str], offset: int) -> list[Token]:
-        kind, name = found["kind"] or found["first"], found["own"] or found["last"]
+        kind, name, long = found["kind"] or found["first"], found["own"] or found["last"], found["long"]
+        if long == "DATE_TIME":
+            return time_directive(None, found[0], offset)
+        if long:
+            if long not in UNDERTOW_NAMES:
+                return self.unknown(found[0], offset)
+            letter = UNDERTOW_NAMES[long]
+            return [Token(f"%{letter}", offset, self.directives[letter], found[0])]
         if kind is None:
             return super().tokens(found, offset)
         return [Token(found[0], offset, header(name) if kind == "i" else extra(name), found[0])]
@@ -302,6 +349,8 @@ def time_directive(argument: str | None, written: str, offset: int) -> list[Toke
         return [Token("[", offset), time, Token("]", offset)]
     argument = re.sub("^(?:begin|end):?", "", argument)
     pattern = EPOCHS.get(argument) or FRACTIONS.get(argument) or argument
+    if re.search(JAVA_TIME, f"%{{{argument}}}t"):
+        pattern = of_java(argument)
     for composed, parts in COMPOSED.items():
         pattern = pattern.replace(composed, parts)
     directive = extra(written, "time") if argument in FRACTIONS else standard("time")
@@ -309,6 +358,29 @@ def time_directive(argument: str | None, written: str, offset: int) -> list[Toke
     before, pattern, after = re.findall(AROUND_TIME, pattern or "%d/%b/%Y:%H:%M:%S %z")[0]
     time = Token(written, offset, directive, written, pattern)
     return [Token(before, offset), time, Token(after, offset)]
+
+
+# "%{...}t" with a format of Java's SimpleDateFormat; Jetty has a zone and a locale after it, and writes brackets.
+JAVA_TIME = r"%\{(?:begin:|end:)?[^%}]*(?:yy|HH|ss)[^%}]*\}t"
+JAVA_LETTERS = {
+    **{"yyyy": "%Y", "yy": "%y", "MMM": "%b", "MM": "%m", "M": "%m", "dd": "%d", "d": "%d", "EEE": "%a"},
+    **{"HH": "%H", "mm": "%M", "ss": "%S", "SSS": "123", "S": "123"},
+    **dict.fromkeys(("Z", "ZZ", "ZZZ", "X", "XX", "XXX", "z", "xx", "xxx"), "%z"),
+}
+
+
+def of_java(pattern: str) -> str:
+    """Return the format of strftime() for one of SimpleDateFormat.
+
+    >>> of_java("yyyy-MM-dd'T'HH:mm:ss.SSSXXX|GMT")
+    '%Y-%m-%dT%H:%M:%S.123%z'
+    """
+    parts = re.findall(r"'[^']*'|([A-Za-z])(\1*)|([^A-Za-z'])", pattern.partition("|")[0])
+    quoted = iter(re.findall(r"'([^']*)'", pattern))
+    return "".join(
+        JAVA_LETTERS.get(letter + more, letter + more) if letter else sign or next(quoted, "")
+        for letter, more, sign in parts
+    )
 
 
 def sample_of(pattern: str) -> str:
@@ -321,6 +393,7 @@ def sample_of(pattern: str) -> str:
 # The times with a space that the reader knows the end of.
 KNOWN_TIME = (
     r"\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d(?:[.,]\d+)? [-+]\d{4}"
+    r"|\d\d/[A-Z][a-z]{2}/\d{4} \d\d:\d\d:\d\d(?:[.,]\d+)?(?: [-+]\d{4})?"
     r"|\d{4}[-/]\d\d[-/]\d\d (?:- )?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:[-+]\d\d:?\d\d|Z| [-+]\d{4})?"
     r"|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}"
     r"|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d (?:GMT|[-+]\d{4})"
@@ -582,7 +655,9 @@ class Envoy(Family):
             return [Token("%", offset)]
         if "TIME" in name and name.removesuffix("_LOCAL") in ("START_TIME", "EMIT_TIME"):
             return self._time(name, argument, written, offset)
-        if name in ("REQ", "RESP", "TRAILER", "REQ_WITHOUT_QUERY") and argument:
+        if name == "COMMON_DURATION" and (whole := re.fullmatch("DS_RX_BEG:DS_TX_END:([mun]s)", argument or "")):
+            directive = standard("duration", 1, UNITS[whole[1]])
+        elif name in ("REQ", "RESP", "TRAILER", "REQ_WITHOUT_QUERY") and argument:
             directive = self._header(name, argument)
         elif name == "PATH":
             directive = standard("path" if argument and argument.startswith("NQ") else "target")
@@ -648,6 +723,10 @@ PYTHON = {
     "M": standard("duration", 2, UNITS["ms"]),
     "D": standard("duration", 0, UNITS["us"]),
     "L": standard("duration"),
+    "R": standard("request", 1),  # Hypercorn's, as S, st and Uq
+    "S": extra("scheme"),
+    "st": extra("status_phrase"),
+    "Uq": Directive(Field("target_decoded", "word")),
     "client_addr": Directive(Field("client", "endpoint")),
     "request_line": standard("request"),
     **{name: extra(name) for name in RECORD_ATTRIBUTES},
@@ -750,7 +829,8 @@ class Uwsgi(Family):
 
 # What only one of the families with "%" has.
 OWN = (
-    (r"%(?:\{[ciopqrs],|[cio]\{)", Undertow),
+    (rf"%\{{[^+}}-][^}}]*\}}[rs](?![a-zA-Z])|%F\b|{JAVA_TIME}", Tomcat),
+    (r"%(?:\{[ciopqrs],|[cio]\{|\{[A-Z_]{4,}\}(?![A-Za-z^<>]))", Undertow),
     (r"%\([\w.{}:-]+\)[-#0 +]*\d*(?:\.\d+)?[sdifr]", Python),
     (r"%\([\w.]+\)", Uwsgi),
     (r"%[A-Z][A-Z0-9_]{2,}(?:\([^)]*\))?(?::\d+)?%", Envoy),

@@ -210,6 +210,7 @@ def _names(program: Text | Json | W3c) -> list[str]:
     for field in fields:
         if field.name is not None:
             names += PARTS.get(field.name, (field.name,))
+            names += ["vhost"] if field.kind == "after_host" else []
     return names
 
 

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, NoReturn
 from uricodec.logs._directives import (
     FIELDS,
     FRACTIONS,
+    JAVA_TIME,
     KNOWN_TIME,
     UNITS,
     Apache,
@@ -151,10 +152,13 @@ def source_of(written: str, spans: Iterable[tuple[int, int]], escapes: str | Non
 
 
 # Tokens of a configuration file: strings in quotes, or words.
-WORD = r"""(?s)(?:\s|\\\n)*(?:"(?P<double>(?:\\.|[^"\\])*)"|'(?P<single>(?:\\.|[^'\\])*)'|(?P<bare>[^\s;"']+))"""
-# Settings of other servers: HAProxy and uWSGI (log-format), gunicorn (access_log_format), Envoy (format).
-SETTING = r"""\s*(?:-*access[-_]logformat|access_log_format|text_format|format|log-?format)\s*(?:[=:]\s*|\s)(?=.)"""
-LOG_FORMAT = r"\s*log_format\s+\S+(?=\s)"
+WORD = (
+    r"""(?s)(?:\s|\\\n|#[^\n]*\n)*"""
+    r"""(?:"(?P<double>(?:\\.|[^"\\])*)"|'(?P<single>(?:\\.|[^'\\])*)'|(?P<bare>[^\s;"']+))"""
+)
+# Settings of other servers: log-format, access_log_format, accesslog.format, accessLogFormat, pattern; varnishncsa -F.
+SETTING = r"""(?i)\s*(?:varnishncsa\s.*?)?-*(?:[\w.-]*(?:format|pattern|format_source)|F)\s*(?:[=:]\s*|\s)(?=.)"""
+LOG_FORMAT = r"\s*log_format\s+(?!=)\S+(?=\s)"
 APACHE_LOG = r"""(?i)\s*(?:LogFormat|CustomLog\s+(?:"[^"]*"|'[^']*'|\S+))(?=\s|\\\n)(?!\s*=)"""
 ESCAPE = r"\s*escape=(\w+)(?=\s)"
 
@@ -174,6 +178,8 @@ def configured(written: str) -> Source:
     if (found := re.match(SETTING, written)) and not re.match(LOG_FORMAT, written):
         word = word_at(written, found.end()) if written[found.end()] in "\"'" else None
         return source_of(written, [word.span(word.lastgroup or 0) if word else (found.end(), len(written))])
+    if quoted := re.fullmatch(r'\s*"((?:\\.|[^"\\])*\\n)"\s*', written):  # YAML's string of Envoy
+        return source_of(written, [quoted.span(1)])
     found = re.match(LOG_FORMAT, written)
     at = found.end() if found else 0
     escapes = None
@@ -243,19 +249,26 @@ def join_literals(tokens: list[Token]) -> list[Token]:
 
 # Directives that are one value together: the path, which the server has decoded, and the query after its "?"; a URL.
 TARGET_DECODED = Directive(Field("target_decoded", "word"))
+AFTER_HOST = Directive(Field("target", "after_host"))
 JOINED = {
     "%U": ([{"%q"}], TARGET_DECODED),
     "$uri": ([{"$is_args"}, {"$args", "$query_string"}], TARGET_DECODED),
     "$document_uri": ([{"$is_args"}, {"$args", "$query_string"}], TARGET_DECODED),
     "%HP": ([{"%HQ"}], standard("target")),
     "%HPO": ([{"%HQ"}], standard("target")),
+    "%a": ([{":"}, {"%remotep"}], Directive(Field("client", "endpoint"))),
+    "%h": ([{":"}, {"%remotep"}], Directive(Field("client", "endpoint"))),
+    "$remote_addr": ([{":"}, {"$remote_port"}], Directive(Field("client", "endpoint"))),
     "%ci": ([{":"}, {"%cp"}], Directive(Field("client", "endpoint"))),
     "%bi": ([{":"}, {"%bp"}], extra("backend_source")),
     "%fi": ([{":"}, {"%fp"}], extra("frontend_address")),
     "%si": ([{":"}, {"%sp"}], extra("server_address")),
     "%(U)s": ([{"?"}, {"%(q)s"}], TARGET_DECODED),
     "$upstream_host": ([{"$upstream_uri"}], extra("upstream_url")),
-    "$scheme": ([{"://"}, {"$host", "$http_host", "$server_name"}, {"$request_uri"}], standard("target")),
+    "$scheme": ([{"://"}, {"$host", "$http_host", "$server_name"}, {"$request_uri"}], AFTER_HOST),
+    **dict.fromkeys(("%Hosti", "%v", "%V"), ([{"%U"}, {"%q"}], Directive(Field("target_decoded", "after_host")))),
+    "%REQ(:AUTHORITY)%": ([{"%REQ(:PATH)%", "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%"}], AFTER_HOST),
+    **dict.fromkeys(("$host", "$http_host", "$server_name"), ([{"$request_uri"}], AFTER_HOST)),
 }
 MARKS = str.maketrans("", "", "{}<>")
 
@@ -272,9 +285,23 @@ def join_targets(tokens: list[Token]) -> list[Token]:
             end = stop + len(others)
             if end <= len(names) and all(map(contains, others, names[stop:end])):
                 written = "".join(each.text for each in tokens[i:end])
+                if directive is TARGET_DECODED and token.directive == standard("path"):
+                    directive = standard("target")
                 token, stop = Token(written, token.offset, directive, written), end
         result.append(token)
         i = stop
+    return result
+
+
+def with_units(tokens: list[Token]) -> list[Token]:
+    """Give `%D` the unit that is written after it: it is microseconds or milliseconds, by the server."""
+    result: list[Token] = []
+    for i, token in enumerate(tokens):
+        unit = re.match(r"\s?([mun]s)\b", tokens[i + 1].text if i + 1 < len(tokens) else "")
+        if unit and token.directive and token.text.translate(MARKS) == "%D":
+            result.append(token._replace(directive=standard("duration", 0, UNITS[unit[1]])))
+        else:
+            result.append(token)
     return result
 
 
@@ -334,11 +361,23 @@ def compile_text(written: str) -> list[Text]:
         kind = Tomcat
     if kind is Haproxy:
         return [text_of(each, family, None, open_end) for each, family, open_end in with_headers(source)]
+    if issubclass(kind, Apache) and (bracketed := with_brackets(source)):
+        return [text_of(bracketed, kind()), text_of(source, kind())]
     escapes = NGINX_ESCAPES.get(source.escapes or "")
     if kind is Nginx and not escapes and source.text.startswith("{"):
         # Of a format without its directive, which says how values are escaped: JSON escapes include the others.
         escapes = "json"
     return [text_of(source, kind(), escapes)]
+
+
+def with_brackets(source: Source) -> Source | None:
+    """Return a format with the brackets that Jetty writes around a time; None if it has none of Java's times."""
+    found = re.search(rf"(?<!\[){JAVA_TIME}(?!\])", source.text)
+    if found is None:
+        return None
+    start, stop = found.span()
+    text = f"{source.text[:start]}[{found[0]}]{source.text[stop:]}"
+    return Source(text, [*source.offsets[: start + 1], *source.offsets[start : stop + 1], *source.offsets[stop:]])
 
 
 def with_headers(source: Source) -> list[tuple[Source, Haproxy, bool]]:
@@ -353,9 +392,11 @@ def with_headers(source: Source) -> list[tuple[Source, Haproxy, bool]]:
     if lists := re.search(r"(?: %(?:\{[^}]*\})?h[rs]l)+\Z", source.text):
         return [(without(source, lists), Haproxy(), True)]
     found = [(source, Haproxy(), False)]
-    while headers := re.search(r" %h[rs]\Z|%h[rs](?!\w) ?", found[-1][0].text):
-        rest = without(found[-1][0], headers)
-        found.append((rest, Haproxy(one_has_headers="%hr" in rest.text or "%hs" in rest.text), False))
+    is_near = re.search(r"%h[rs] %h[rs](?!\w)", source.text)
+    for name in "%hr", "%hs":
+        for each, _, _ in found[-1:] if is_near else [*found]:
+            if headers := re.search(rf" {name}\Z|{name}(?!\w) ?", each.text):
+                found.append((without(each, headers), Haproxy(bool(is_near)), False))
     return found
 
 
@@ -372,7 +413,7 @@ def text_of(source: Source, family: Family, escapes: str | None = None, open_end
     tokens = tokens_of(source, family)
     tokens, has_rest, optional = remove_marks(tokens)
     open_end |= has_rest
-    tokens = split_times(join_times(join_targets(tokens)))
+    tokens = split_times(join_times(join_targets(with_units(tokens))))
     if all(token.directive is None for token in tokens):
         raise ValueError(f"no directives in the format {source.text!r}; expected some such as %h or $remote_addr")
     for before, token in pairwise(tokens):
@@ -429,7 +470,9 @@ def field_of(tokens: list[Token], i: int, name: str | None, open_end: bool) -> F
     after = tokens[i + 1].text if i + 1 < len(tokens) else " " if open_end else ""
     if kind in ("word", "text", "list") and before.endswith('"') and after.startswith('"'):
         kind = "quoted"
-    elif kind == "word" and not (after.startswith(" ") or len(after) == 1):
+    elif (kind == "word" and not (after.startswith(" ") or len(after) == 1)) or (
+        kind == "address" and re.match(":[^0-9A-Za-z]", after)  # not the colons of IPv6
+    ):
         kind = "text"
     return Field(name, kind, unit)
 

@@ -27,6 +27,7 @@ cdef dict SLOTS_BY_NAME = {
     "referer": REFERER, "user_agent": USER_AGENT, "vhost": VHOST, "duration": DURATION, "forwarded_for": FORWARDED_FOR,
 }
 cdef dict KINDS = {
+    "after_host": WORD,
     "word": WORD, "text": TEXT, "cut": TEXT, "quoted": QUOTED, "list": LIST, "number": WORD, "decimal": WORD, "endpoint": WORD,
     "address": WORD, "site": WORD, "time": TIME_TEXT, "query": WORD, "uncertain": WORD, "in_quotes": WORD,
 }
@@ -90,6 +91,8 @@ cdef bint set_step(const Plan *plan, size_t k) noexcept:
     cdef bint last = k + 1 == plan.steps
     if not set_literal(step) or step.n == 0 and not last:
         return False
+    if step.kind == AFTER_HOST or step.kind == DECODED_AFTER_HOST:      # of which the host may be wanted alone
+        return False
     step.index = k
     step.work |= IS_NUMBER if step.kind == NUMBER else IS_DECIMAL if step.kind == DECIMAL else 0
     step.empty_is_missing = plan.escapes != BACKSLASHES or step.work & (IS_NUMBER | IS_DECIMAL)
@@ -106,7 +109,7 @@ cdef bint set_step(const Plan *plan, size_t k) noexcept:
         return True
     if step.take == LIST:
         step.until = TO_LIST_END
-        return step.n > 0
+        return step.n > 0 and step.byte != c','
     if step.take == TEXT_BEFORE_TIME:
         # Its end is the last literal before the end of the time. If the time has its usual form, which does not contain the
         # literal, that is the first one.
@@ -197,6 +200,8 @@ cdef size_t end_of_time(const Step *step, const uint8_t *s, size_t i, size_t n) 
         return end
     if end - i == 10 and (s[i + 4] == c'-' or s[i + 4] == c'/'):        # 2024-10-10 13:55:36, 2024/10/10 - 13:55:36
         end = find_literal(s, end + (3 if n - end > 3 and s[end + 1] == c'-' else 1), n, step.literal, step.n)
+    elif end - i == 11 and s[i + 2] == c'/' and s[i + 6] == c'/':       # 10/Oct/2024 13:55:36
+        end = find_literal(s, end + 1, n, step.literal, step.n)
     elif end - i == 6 and kernels.span(s + i, 6, &DIGITS.set) == 6:     # 241010 13:55:36
         end = find_literal(s, end + 1, n, step.literal, step.n)
     elif n - i > 23 and s[i + 3] == c' ' and s[i + 7] == c' ' and s[i + 13] == c':':        # Thu Oct 10 13:55:36 2024
@@ -210,7 +215,15 @@ cdef size_t end_of_time(const Step *step, const uint8_t *s, size_t i, size_t n) 
 
 cdef size_t end_of_list(const Step *step, const uint8_t *s, size_t i, size_t n) noexcept nogil:
     """Return the end of a list of words, with ", " or " : " between them."""
-    cdef size_t end = find(s, i, n, step.literal[0] if step.n else c' ')
+    cdef size_t end = find(s, i, n, step.literal[0] if step.n else c' '), next
+    if step.n and step.literal[0] == c',':      # goes on with further addresses
+        end = find_literal(s, i, n, step.literal, step.n)
+        while end < n:
+            next = find_literal(s, end + step.n, n, step.literal, step.n)
+            if next == n or not is_address(text_of(s + end + step.n, next - end - step.n)):
+                break
+            end = next
+        return end
     if step.n and step.literal[0] != c' ':
         return find_literal(s, i, n, step.literal, step.n)
     while end < n and s[end] == c' ':
@@ -411,6 +424,21 @@ cdef void take_quotes(Text *text) noexcept nogil:
         text.n -= 2 * size
 
 
+cdef void take_host(Text *target, Text *vhost) noexcept nogil:
+    """Take the host from before a path: example.org/a; from a whole URL, copy it."""
+    cdef size_t start = find_literal(target.at, 0, target.n, <const uint8_t *>b"://", 3)
+    cdef bint whole = start < target.n
+    cdef size_t slash
+    start = start + 3 if whole else 0
+    slash = find(target.at, start, target.n, c'/')
+    vhost[0] = text_of(target.at + start, slash - start) if slash > start else text_of(NULL, 0)
+    if vhost.n == 1 and vhost.at[0] == c'-':
+        vhost[0] = text_of(NULL, 0)
+    if not whole:
+        target.at += slash
+        target.n -= slash
+
+
 cdef void fix_value(const Step *field, Record *record) noexcept nogil:
     """Take away what a format writes around a value; split a path and a query that follow each other."""
     cdef Text *text
@@ -418,6 +446,8 @@ cdef void fix_value(const Step *field, Record *record) noexcept nogil:
     text = record.text + field.slot
     if text.at == NULL:
         return
+    if field.kind == AFTER_HOST or field.kind == DECODED_AFTER_HOST:
+        take_host(text, record.text + <int>VHOST)
     if field.kind == QUERY_MARK:
         if text.n and text.at[0] == c'?':
             text.at += 1
@@ -426,10 +456,10 @@ cdef void fix_value(const Step *field, Record *record) noexcept nogil:
             text.at = NULL
     elif field.kind == IN_QUOTES:
         take_quotes(text)
-    elif DECODED_PATH <= field.kind <= DECODED_TARGET:
+    elif DECODED_PATH <= field.kind <= DECODED_AFTER_HOST:
         record.decoded = True
         record.uncertain_path = field.kind == UNCERTAIN_PATH
-        if field.kind == DECODED_TARGET:
+        if field.kind >= DECODED_TARGET:
             mark = find(text.at, 0, text.n, c'?')
             if mark < text.n:
                 record.text[QUERY] = text_of(text.at + mark + 1, text.n - mark - 1)
@@ -733,6 +763,8 @@ cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *re
     if plan.notation != TEXT_LINES:
         if time.n > 1 and time.at[0] == c'[' and time.at[time.n - 1] == c']':       # Apache's %t
             record.text[TIME] = text_of(time.at + 1, time.n - 2)
+        if plan.notation == LTSV_LINES and record.text[REQUEST].at != NULL:     # the label uri may have no query
+            record.text[TARGET] = record.text[QUERY] = text_of(NULL, 0)
         if query.at != NULL and record.text[QUERY].at == NULL:       # empty after a "?"
             record.text[QUERY] = query
             values += 1
@@ -1138,7 +1170,10 @@ cdef class Program:
             step.kind = QUERY_MARK
         if name is None:
             return 0
-        if name == "path_decoded":
+        if field.kind == "after_host":
+            step.kind = DECODED_AFTER_HOST if name == "target_decoded" else AFTER_HOST
+            self.plan.members |= 1u << VHOST
+        elif name == "path_decoded":
             step.kind = UNCERTAIN_PATH if field.kind == "uncertain" else DECODED_PATH
         elif name == "target_decoded":
             step.kind = DECODED_TARGET
