@@ -1,6 +1,7 @@
 """Lines as products write them, and what was sent, written by hand; by the exact reader and by marks."""
 
 import json
+from pathlib import Path
 
 import pytest
 from support import log_programs as naive
@@ -11,6 +12,7 @@ from uricodec import logs
 from uricodec.logs import Format
 from uricodec.logs._records import LogReader
 
+ROOT = Path(__file__).parents[2]
 REST = b'[10/Oct/2024:13:55:36 +0000] "GET /a?q=1 HTTP/1.1" 200 5 "-" "x"'
 
 
@@ -1043,6 +1045,18 @@ def test_logfmt_with_keys_of_its_own():
     """Members that look like fields are not left out without a word."""
     with pytest.raises(logs.FormatError, match="logfmt has no names for client, time of these records"):
         list(logs.parse(b"addr=192.0.2.1 when=2024-10-10T13:55:36Z method=GET path=/a status=200"))
+
+
+def test_members_that_one_product_writes_are_known_in_a_text():
+    records = (ROOT / "examples/logs/echo.log").read_text().splitlines()
+    docker = "".join(json.dumps({"log": f"{line}\n", "stream": "stdout"}) + "\n" for line in records).encode()
+    assert str(logs.detect(docker)[0].format) == "echo"
+
+
+def test_a_pair_in_one_of_three_lines_is_no_logfmt():
+    line = b"beast: 0x7f: ::1 - jo [10/Oct/2024:13:55:36.1 +0000] GET latency=0.01s\n"
+    with pytest.raises(logs.FormatError, match="unknown log format"):
+        logs.detect(b"done op status=0 http_status=200\n" + 2 * line)
 
 
 @each_row("name", ["_raw", "short_message", "textPayload"])

@@ -124,10 +124,15 @@ BEFORE = {
     "docker compose logs": b"web-1    | ",
     "docker compose logs --timestamps": f"web_1.a | {TIME} ".encode(),
     "kubectl logs --prefix": b"[pod/web-7c5ddbdf54-x2x/nginx] ",
+    "RFC 3164 without a host": b"<134>Aug 15 16:15:18 haproxy[41476]: ",
+    "journalctl -o short-full": b"Fri 2024-05-03 10:11:12 CEST web1 nginx[1234]: ",
+    "pm2": b"0|web-app  | ",
     "Docker": b"",
     "Filebeat": b"",
     "journald": b"",
     "journald, numbers": b"",
+    "Loki": b"",
+    "Splunk": b"",
 }
 
 
@@ -144,6 +149,8 @@ def with_prefix(kind, line):
             "tags": ["a"],
         },
         "journald": {"_HOSTNAME": "web-1", "PRIORITY": "6", "MESSAGE": text},
+        "Loki": {"labels": {"app": "web"}, "line": text, "timestamp": TIME},
+        "Splunk": {"preview": False, "offset": 0, "result": {"_raw": text, "host": "web1"}},
         "journald, numbers": {"_PID": "1", "x": None, "MESSAGE": list(line), "_UID": "33"},
     }
     return json.dumps(objects[kind], ensure_ascii=False, separators=(",", ":")).encode()

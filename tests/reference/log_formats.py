@@ -92,9 +92,13 @@ def mapping_of(fields):
 # --- prefixes ---------------------------------------------------------------------------------------------------------
 
 ISO_TIME = rb"(?=.{4}-..-..T..:..:...)[^ ]* "
+# Also of journalctl -o short-full.
+NAMED_TIME = rb"(?:.{3} .. ..:..:..(?:\.[^ ]*)? |(?=.{29}).{3} .{4}-..-.. ..:..:[^ ]* [^ ]* )"
 PREFIXES = [
     # RFC 3164 section 4.1, also with a time of RFC 3339; RFC 5424 section 6. The name of the program ends with ":".
-    rb"(?:(?:[0-9]{1,6} )?<[^>]{0,4}>)?(?:.{3} .. ..:..:..(?:\.[^ ]*)? |" + ISO_TIME + rb")[^ ]* [^ ]+: (?=.)",
+    # Some have no host name before "program[pid]:".
+    rb"(?:(?:[0-9]{1,6} )?<[^>]{0,4}>)?(?:" + NAMED_TIME + rb"|" + ISO_TIME + rb")"
+    rb"(?:[^ ]+\]: |(?![^ ]+\]: )[^ ]* [^ ]+: )(?=.)",
     # Heroku's drains have no STRUCTURED-DATA.
     rb"(?:[0-9]{1,6} )?<[^>]{0,4}>1 (?:[^ ]* ){5}(?:(?:-|(?:\[(?:[^\]\"]|\"(?:\\.|[^\"\\])*\")*\])+) |(?!- |\[))"
     rb"(?:\xef\xbb\xbf|(?!\xef\xbb\xbf))(?=.)",
@@ -102,7 +106,7 @@ PREFIXES = [
     ISO_TIME + rb"std(?:out|err) F (?=.)",
 ]
 # Of docker compose and kubectl: the service or pod, and perhaps a time.
-LABEL = re.compile(rb"(?:[A-Za-z0-9_.@-]+ *\| |\[pod/[^\]]*\] )(?P<time>" + ISO_TIME + rb")?(?=.)", re.DOTALL)
+LABEL = re.compile(rb"(?:(?:[0-9]{1,4}\|)?[A-Za-z0-9_.@-]+ *\| |\[pod/[^\]]*\] )(?P<time>" + ISO_TIME + rb")?(?=.)", re.DOTALL)
 DOCKER = re.compile(rb'\{"log":[ \t\r]*"((?:\\.|[^"\\])*)"', re.DOTALL)
 
 
@@ -124,7 +128,7 @@ CONSOLE = re.compile(rb"(?P<time>[0-9/:. ]{4}/[0-9/:. ]{8}:[0-9/:. ]{5,26})\t[^\
 NO_NAME = rb"(?![A-Za-z_](?![0-9A-Fa-f:.]*(?: |$)))"
 POD = rb"[a-z0-9.-]+-(?:[a-z0-9]{5}|[0-9]{1,3}) (?![0-9])[a-z0-9.-]+ "
 WORD_TIME = rb"(?=.{4}-..-..T..:..:...)[0-9T:.Z+-]* "
-SYSLOG_TIME = rb"(?:.{3} .. ..:..:..(?:\.[^ ]*)? |" + WORD_TIME + rb")"
+SYSLOG_TIME = rb"(?:" + NAMED_TIME + rb"|" + WORD_TIME + rb")"
 AFTER = rb"[ |:\[\]()-]*"
 LOGGING = (
     rb"\[?(?:(?:.{4}-..-...(?:..:..:..)(?:[,.][0-9]*)?)|(?=[IWDE].{3}))"
@@ -164,7 +168,7 @@ def words_of(line):  # noqa: PLR0912
             yield found.end() + (label.end() if label else 0)
         if tag := re.match(rb"[^ ]+: (?=.)", line[found.end() :], re.DOTALL):
             yield found.end() + tag.end()
-    if found := re.match(rb".{3} .. ..:..:..(?:\.[^ ]*)? (?=.)(?!-)" + NO_NAME, line, re.DOTALL):
+    if found := re.match(NAMED_TIME + rb"(?=.)(?!-)" + NO_NAME, line, re.DOTALL):
         yield found.end()
     if found := re.match(SYSLOG_TIME + rb"[^ ]* (?![0-9-])[A-Za-z0-9_./\[\]-]+ (?=.)" + NO_NAME, line, re.DOTALL):
         yield found.end()
@@ -222,7 +226,7 @@ STRING = re.compile(rb'"((?:\\.|[^"\\])*)"', re.DOTALL)
 OCTETS = re.compile(rb"\[ *(\d{1,3}(?: *, *\d{1,3})*) *\]")
 SCALAR = re.compile(rb"[0-9a-z.+E-]+")
 SPACE = re.compile(rb"[ \t\r\n]*")
-LINES = (b"log", b"message", b"MESSAGE", b"_raw", b"short_message", b"textPayload")
+LINES = (b"log", b"message", b"MESSAGE", b"_raw", b"line", b"short_message", b"textPayload")
 
 
 def text_in(line):
@@ -248,6 +252,9 @@ def text_in(line):
             if max(octets) < 256:
                 text = COLORS.sub(b"", bytes(octets))
                 return text, at + 1
+        if key[1] == b"result" and line.startswith(b"{", at):
+            at = SPACE.match(line, at + 1).end()
+            continue
         if line[at : at + 1] in (b"{", b"["):
             end = end_of_nested(line, at)
         else:

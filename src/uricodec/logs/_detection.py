@@ -184,7 +184,9 @@ def candidates(head: bytes, every: bool = False) -> list[Candidate]:
     def counted(names: Iterable[str], lines: list[bytes], strict: int) -> list[Candidate]:
         data = b"\n".join(lines)
         found = [count(KNOWN[name], data, strict) for name in names if every or may_read(name, lines, data)]
-        return sorted([each for each in found if every or each.votes], key=lambda each: (-each.votes, -each.reach))
+        if not every:
+            found = [each for each in found if each.votes and (2 * each.votes >= each.lines or not is_loose(each))]
+        return sorted(found, key=lambda each: (-each.votes, -each.reach))
 
     # Both read any log with a header.
     unnamed = {"cloudfront", "iis"} - {named_by(head)} if b"#Fields:" in head else set()
@@ -203,12 +205,18 @@ def candidates(head: bytes, every: bool = False) -> list[Candidate]:
     return found
 
 
+def is_loose(candidate: Candidate) -> bool:
+    """Return whether a preset reads any line with a usual key, as logfmt does: half of the lines have to be its records."""
+    name = str(candidate.format)
+    return "notation" in built_in()[name] and not needs_of(name)
+
+
 def has_needs(name: str, lines: list[bytes]) -> bool:
     """Return whether half of some lines have the members that only logs of a preset have, if there are such."""
     needs = needs_of(name)
     if not needs:
         return True
-    lines = lines[:COMPARED]
+    lines = [line.replace(b'\\"', b'"') for line in lines[:COMPARED]]  # of an object in a text, too
     return 2 * sum(all(need in line for need in needs) for line in lines) >= len(lines)
 
 

@@ -53,9 +53,13 @@ cdef inline bint is_iso_time(const uint8_t *s, size_t i, size_t n) noexcept nogi
 
 
 cdef size_t skip_timestamp(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    """Skip a time of RFC 3339 or one such as "Oct 10 13:55:36.5", and the space after it; 0 if it is not there."""
+    """Skip a time of RFC 3339, one such as "Oct 10 13:55:36.5" or journald's "Thu 2024-10-10 13:55:36 CEST", and the space
+    after it; 0 if it is not there."""
     if is_iso_time(s, i, n):
         return skip_word(s, i, n)
+    if n - i > 28 and s[i + 3] == c' ' and s[i + 8] == c'-' and s[i + 11] == c'-' and s[i + 14] == c' ' and s[i + 17] == c':' and (
+            s[i + 20] == c':'):
+        return skip_word(s, skip_word(s, i + 20, n), n)
     if n - i > 16 and s[i + 3] == c' ' and s[i + 6] == c' ' and s[i + 9] == c':' and s[i + 12] == c':' and (
             s[i + 15] == c' ' or s[i + 15] == c'.'):
         return skip_word(s, i + 15, n)
@@ -103,8 +107,10 @@ cdef size_t skip_syslog(const uint8_t *s, size_t n) noexcept nogil:
     i = skip_timestamp(s, i, n)
     if i == 0:
         return 0
-    i = skip_word(s, i, n)          # HOSTNAME
-    end = skip_word(s, i, n)        # TAG
+    end = skip_word(s, i, n)        # HOSTNAME; some write none before "TAG[pid]:"
+    if end == n or end - i < 4 or s[end - 2] != c':' or s[end - 3] != c']':
+        i = end
+        end = skip_word(s, i, n)    # TAG
     return end if end < n and end - i > 2 and s[end - 2] == c':' else 0
 
 
@@ -113,8 +119,11 @@ cdef size_t skip_label(const uint8_t *s, size_t n, bint timed) noexcept nogil:
 
     docker compose logs:     "web-1  | message"                     (--timestamps: "web-1  | 2024-10-10T13:55:36.1Z message")
     kubectl logs --prefix:   "[pod/web-7c5ddbdf54-x2x/nginx] message"        (--timestamps: the same after the bracket)
+    pm2 logs:                "0|web  | message"
     """
     cdef size_t i = kernels.span(s, n, &LABELS.set)
+    if 0 < i < 5 and i + 1 < n and s[i] == c'|' and LABELS.set.member[s[i + 1]] and kernels.span(s, i, &DIGITS.set) == i:
+        i += 1 + kernels.span(s + i + 1, n - i - 1, &LABELS.set)
     if i:
         i = find_other(s, i, n, c' ')
         if i == n or s[i] != c'|':
@@ -559,20 +568,21 @@ cdef size_t numbers_of(const uint8_t *s, size_t i, size_t n, uint8_t *dst) noexc
 
 cdef inline bint is_name_of_line(const uint8_t *key, size_t n) noexcept nogil:
     """Return whether a member has a line: Docker and Fluent Bit write "log", Filebeat "message", journald "MESSAGE", Splunk "_raw",
-    Graylog (GELF) "short_message", Google Cloud Logging "textPayload"."""
+    Loki "line", Graylog (GELF) "short_message", Google Cloud Logging "textPayload"."""
     if n == 7:
         return memcmp(key, b"message", 7) == 0 or memcmp(key, b"MESSAGE", 7) == 0
-    return (n == 3 and memcmp(key, b"log", 3) == 0 or n == 4 and memcmp(key, b"_raw", 4) == 0
+    return (n == 3 and memcmp(key, b"log", 3) == 0 or n == 4 and (memcmp(key, b"_raw", 4) == 0 or memcmp(key, b"line", 4) == 0)
             or n == 11 and memcmp(key, b"textPayload", 11) == 0 or n == 13 and memcmp(key, b"short_message", 13) == 0)
 
 
 cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line) noexcept nogil:
     """Find the line in a JSON object: the text of its first member that may have one. Return where it begins; 0 if there is none.
 
-    journald writes an array of numbers if the line is not UTF-8. After the line, nothing is checked.
+    journald writes an array of numbers if the line is not UTF-8. After the line, nothing is checked. What Splunk exports is in
+    an object "result".
     """
     cdef size_t i = skip_space(s, 0, n), key, end
-    cdef bint has_line
+    cdef bint has_line, enters
     if i == n or s[i] != c'{':
         return 0
     i = skip_space(s, i + 1, n)
@@ -580,6 +590,7 @@ cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line
         key = i + 1
         end = end_of_string(s, key, n, False)
         has_line = is_name_of_line(s + key, end - key)
+        enters = end - key == 6 and memcmp(s + key, b"result", 6) == 0
         i = skip_space(s, min(end + 1, n), n)
         if i == n or s[i] != c':':
             return 0
@@ -595,6 +606,9 @@ cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line
                 end_line(line, room)
                 return i + 1
             i = end + 1
+        elif enters and s[i] == c'{':
+            i = skip_space(s, i + 1, n)
+            continue
         elif s[i] == c'{' or s[i] == c'[':
             line.at, line.n = room, numbers_of(s, i, n, room) if has_line and s[i] == c'[' else 0
             if line.n:
