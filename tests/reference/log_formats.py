@@ -106,7 +106,9 @@ PREFIXES = [
     ISO_TIME + rb"std(?:out|err) F (?=.)",
 ]
 # Of docker compose and kubectl: the service or pod, and perhaps a time.
-LABEL = re.compile(rb"(?:(?:[0-9]{1,4}\|)?[A-Za-z0-9_.@-]+ *\| |\[pod/[^\]]*\] )(?P<time>" + ISO_TIME + rb")?(?=.)", re.DOTALL)
+LABEL = re.compile(
+    rb"(?:(?:[0-9]{1,4}\|)?[A-Za-z0-9_.@-]+ *\| |\[pod/[^\]]*\] )(?P<time>" + ISO_TIME + rb")?(?=.)", re.DOTALL
+)
 DOCKER = re.compile(rb'\{"log":[ \t\r]*"((?:\\.|[^"\\])*)"', re.DOTALL)
 
 

@@ -206,7 +206,7 @@ def candidates(head: bytes, every: bool = False) -> list[Candidate]:
 
 
 def is_loose(candidate: Candidate) -> bool:
-    """Return whether a preset reads any line with a usual key, as logfmt does: half of the lines have to be its records."""
+    """Return whether a preset reads any line with a usual key, as logfmt: half of the lines must be its records."""
     name = str(candidate.format)
     return "notation" in built_in()[name] and not needs_of(name)
 
