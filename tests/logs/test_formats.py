@@ -291,6 +291,85 @@ def test_each_directive_of_other_servers(directive, field):
     assert fields_of(start + directive)[len(start.split()) :] == [field]
 
 
+@each_row(
+    ("directive", "field"),
+    [
+        ("%>a", "client address"),
+        ("%>A", "client address"),
+        ("%>p", "extra.client_port text"),
+        ("%>a:%>p", "client endpoint"),
+        ("%<a:%<p", "extra.peer text"),
+        ("%<A", "extra.peer text"),
+        ("%ts", "time time"),
+        ("%ts.%03tu", "time time"),
+        ("%tS", "time time"),
+        ("%tg", "time time"),
+        ("%{%Y-%m-%d %H:%M:%S}tl", "time time"),
+        ("%6tr", "duration decimal -3"),
+        ("%dt", "extra.dns_time text"),
+        ("%{Referer}>h", "referer text"),
+        ("%>h{Referer}", "referer text"),
+        ('%"{User-Agent}>ha', "user_agent text"),
+        ('"%{X-Forwarded-For}>h"', "forwarded_for quoted"),
+        ("%{X-Forwarded-For}>h", "extra.X-Forwarded-For text"),
+        ("%{Cookie:;id}>h", "extra.Cookie:;id text"),
+        ("%{Server}<h", "extra.Server text"),
+        ("%[>h", "extra.request_headers text"),
+        ("%[un", "user text"),
+        ("%#ul", "user text"),
+        ("%'ue", "user text"),
+        ("%Hs", "status number"),
+        ("%03>Hs", "status number"),
+        ("%<Hs", "extra.server_status text"),
+        ("%Ss", "extra.result text"),
+        ("%rm", "method text"),
+        ("%>ru", "target text"),
+        ("%rp", "target text"),
+        ("%>rd", "vhost text"),
+        ("HTTP/%rv", "protocol text"),
+        ("%rm %ru HTTP/%rv", "request text"),
+        ("%>rm %>ru HTTP/%>rv", "request text"),
+        ("%rv", "extra.http_version text"),
+        ("%<st", "bytes_sent number"),
+        ("%>st", "extra.bytes_received text"),
+        ("%http::<st", "bytes_sent number"),
+        ("%icap::<st", "extra.icap::<st text"),
+        ("%ssl::>sni", "extra.ssl::>sni text"),
+        ("%{id}note", "extra.id text"),
+    ],
+)
+def test_each_code_of_squid(directive, field):
+    """squid.conf: logformat."""
+    assert fields_of("%sn " + directive)[1:] == [field]
+
+
+@each_row(
+    ("directive", "field"),
+    [
+        (":remote-addr", "client address"),
+        (":remote-user", "user text"),
+        (":date", "time time"),
+        (":date[web]", "time time"),
+        (":date[iso]", "time time"),
+        (":url", "target text"),
+        ("HTTP/:http-version", "protocol text"),
+        (":method :url HTTP/:http-version", "request text"),
+        (":res[content-length]", "bytes_sent number"),
+        (":res[Content-Type]", "extra.Content-Type text"),
+        (":req[Host]", "vhost text"),
+        (":req[content-length]", "extra.content-length text"),
+        (":referrer", "referer text"),
+        (":response-time[0]", "duration decimal -3"),
+        (":total-time", "duration decimal -3"),
+        (":id", "extra.id text"),
+        (":user[name]", "extra.user[name] text"),
+    ],
+)
+def test_each_token_of_morgan(directive, field):
+    """README: tokens."""
+    assert fields_of(":method - " + directive)[1:] == [field]
+
+
 def test_what_servers_write_around_values():
     """HAProxy: quotes of what is a string; gunicorn: "[" and "]" of a time, "<" and ">" of a pid."""
     assert steps_of(r"%{+Q}o\ %ci\ %{-Q}b\ %ST\ %r") == [
@@ -311,6 +390,9 @@ def test_what_servers_write_around_values():
         ("%START_TIME% %RESPONSE_CODE%", "none"),
         ("%(h)s %(s)s", "backslash"),
         ("%(addr) %(status)", "backslash"),
+        ("%>a %ru %>Hs", "none"),
+        ('%>a "%ru" %>Hs', "backslash"),
+        (':status ":url"', "none"),
     ],
 )
 def test_escapes_of_other_servers(format, escapes):
@@ -342,6 +424,32 @@ def test_escapes_of_other_servers(format, escapes):
         ('--access-logformat "%(h)s %(s)s"', ["client address", b" ", "status number"]),
         ('text_format: "%PROTOCOL% %RESPONSE_CODE%\\n"', ["protocol word", b" ", "status number"]),
         ("logformat = %(addr) %(status)", ["client address", b" ", "status number"]),
+        ("logformat %h a", ["client address"]),
+        ("logformat a  %>a %>Hs", ["client address", b" ", "status number"]),
+        ("%ts.%tu %ru", ["time time", b".", "extra.subsecond word", b" ", "target text"]),
+        ("%ts %tl %un", ["time time", b" ", "extra.%tl time", b" ", "user text"]),
+        ("%-9>a %>Hs", ["client address", b"  ", "status number"]),
+        ("%>Hs %9>a", ["status number", b"  ", "client address"]),
+        ("%>Hs %-9>a|", ["status number", b" ", "client address", b"|"]),
+        ('[%tl] "%rm %ru HTTP/%rv"', [b"[", "time time", b'] "', "request quoted", b'"']),
+        (
+            "%rm %ru HTTP/%rv %mt",
+            [
+                *("method word", b" ", "target word", b" ", "protocol word", b" ", "extra.content_type text"),
+            ],
+        ),
+        ("%>a %l %>u", ["client address", b" ", "extra.ident word", b" ", "user text"]),  # Apache
+        ("%h %Dus", ["client address", b" ", "duration decimal -6", b"us"]),
+        (
+            "%b %ST %ts %tr",
+            [
+                *("extra.backend word", b" ", "status number", b" ", "extra.termination_state word", b" ", "time time"),
+            ],
+        ),
+        ("morgan(':method :url')", ["method word", b" ", "target text"]),
+        ('app.use(morgan(":method :url", {}))', ["method word", b" ", "target text"]),
+        (":method :a :url:b", ["method word", b" :a ", "target text", b":b"]),
+        ("%h :status", ["client address", b" :status"]),
     ],
 )
 def test_forms_of_a_string(format, steps):
@@ -385,6 +493,27 @@ def test_where_a_line_may_end():
         ("%(uri) %(statuss)", "unknown directive '%(statuss)' at offset 7 of the format; did you mean '%(status)' or"),
         ("%(h)s%(s)s", "'%(s)s' at offset 5 of the format follows '%(h)s' without a separator"),
         ("%PROTOCOL%%DURATION%", "'%DURATION%' at offset 10 of the format follows '%PROTOCOL%' without a separator"),
+        ("%a %un %Hs %rm %ru", "unknown directive '%a' at offset 0 of the format; did you mean '%>a'"),
+        ("%ts %h %>a", "unknown directive '%h' at offset 4 of the format; did you mean "),
+        ("logformat a %ts %zz", "unknown directive '%z' at offset 16 of the format; choose from %>a, "),
+        ("%un %/{A}>h", "unknown directive '%/' at offset 4 of the format; "),
+        ("%un%rm", "'%rm' at offset 3 of the format follows '%un' without a separator"),
+        ("%un %{A>h", "unclosed '{' at offset 5 of the format"),
+        (":date[xml] :url", "unknown directive ':date[xml]' at offset 0 of the format; did you mean ':date["),
+        (":method:url", "':url' at offset 7 of the format follows ':method' without a separator"),
+        ("app.use(morgan('tiny'))", "no directives in the format 'tiny'"),
+        (
+            '{"a":"%PROTOCOL%","b":"x%RESPONSE_CODES%"}',
+            "unknown directive '%RESPONSE_CODES%' at offset 24 of the format",
+        ),
+        ('{"a":"%RESPONSE_FLAGS%"}', "no member of the format is a field, such as %START_TIME% or %RESPONSE_CODE%"),
+        ('{"a|b":"%PROTOCOL%"}', "invalid name 'a|b' of a member"),
+        ('{\n"a": %PROTOCOL%\n}', "invalid object at offset 0 of the format; expected JSON, or flat YAML"),
+        ("json_format: {a: '%PROTOCOL%'}", "invalid object at offset 13 of the format; expected JSON, or flat YAML"),
+        ('json_format:\n a: "%PROTOCOL%"\n b:\n  c: "%DURATION%"', "invalid object at offset 14 of the format; "),
+        ("[%PROTOCOL%]\na: b", "newline at offset 12 of the format; a record is one line"),
+        ("%{+json}o %ci %ST", "no names in the format; expected some such as %(client)ci"),
+        ("%{+json}o %(a)zz", "unknown directive '%(a)zz' at offset 10 of the format"),
         ("$status x$optional", "'$optional' at offset 9 of the format must follow a field"),
     ],
 )
@@ -395,6 +524,9 @@ def test_errors(format, message):
 
 
 PIECES = [
+    *("%ts", ".%03tu", "%6tr", "%>a", "%[un", "%rm ", "%ru ", "HTTP/%rv", '%"{A}>h', "%-9mt", "logformat a ", ":url"),
+    *(":date", ":method ", ":url ", "HTTP/:http-version", ":x[a]", ":", '{"a":', '"%DURATION%"', "}", "b: "),
+    *("json_format:", "%{+json}o ", "%(c)", "%(d)ST", ","),
     *("%ci", "%cp", ":", "%ST", "%hr", "%hs", "%{+Q}o ", "%[src]", "%(h)s", "%(t)s", "%(asctime)s", "%(uri)"),
     *("%(ctime)", "%PROTOCOL%", "%START_TIME%", "%REQ(A?B):20%", "%START_TIME(%s)%", "%(status_code)s", "%(p)s", "  "),
     *("%h", "%>s", "%{X}i", "%t", "%{%d %b}t", "%{sec}t", "%{msec_frac}t", "%U", "%q", "%%", "%", "{", "}", "%^", "%{"),
@@ -415,6 +547,9 @@ def test_any_string_is_a_format_or_invalid(format):
         assert found is None or int(found[1]) <= len(format)
         return
     for program in programs:
+        if isinstance(program, Json):
+            assert any(field.name in FIELDS for _, field in program.members) and program.rest
+            continue
         check_steps(program)
         assert any(isinstance(step, Field) for step in program.steps)
 

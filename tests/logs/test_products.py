@@ -726,6 +726,273 @@ def test_aiohttps_format():
     assert record["user_agent"] == r'a "quoted" \x41'  # nothing is escaped
 
 
+SQUID = "%ts.%03tu %6tr %>a %Ss/%03>Hs %<st %rm %ru %[un %Sh/%<a %mt"
+SQUID_COMMON = '%>a %[ui %[un [%tl] "%rm %ru HTTP/%rv" %>Hs %<st'
+SQUID_COMBINED = SQUID_COMMON + ' "%{Referer}>h" "%{User-Agent}>h" %Ss:%Sh'
+
+
+def test_squids_native_format():
+    """squid.conf, "logformat": squid."""
+    line = (
+        "1728568536.023    345 192.0.2.1 TCP_MISS/200 4711 GET http://a.example/caf%C3%A9?q=1 - "
+        "HIER_DIRECT/203.0.113.7 text/html"
+    )
+    values = {"time": "2024-10-10T13:55:36.023Z", "duration": 0.345, "client": "192.0.2.1", "result": "TCP_MISS"}
+    values |= {"status": 200, "bytes_sent": 4711, "method": "GET", "target": "http://a.example/caf%C3%A9?q=1"}
+    values |= {"path": "/caf\u00e9", "query": [["q", "1"]], "hierarchy": "HIER_DIRECT", "peer": "203.0.113.7"}
+    values |= {"content_type": "text/html"}
+    tunnel = changed(values, method="CONNECT", target="a.example:443", path=None, query=None, content_type=None)
+    rows = [
+        (line, values),
+        (line.replace("   345", "1234567"), changed(values, duration=1234.567)),
+        (line.replace("192.0.2.1", "2001:db8::1"), changed(values, client="2001:db8::1")),
+        (line.replace("192.0.2.1", "-"), changed(values, client=None)),
+        (line.replace(" - HIER", " EXAMPLE%5Cjo HIER"), changed(values, user="EXAMPLE%5Cjo")),
+        (line.replace("/200", "/000"), changed(values, status=0)),
+        (line.replace("TCP_MISS/200 4711", "NONE_NONE/400 0").replace("GET http://a.example/caf%C3%A9?q=1",
+                                                                       "NONE error:invalid-request"),
+         changed(values, result="NONE_NONE", status=400, bytes_sent=0, method="NONE", query=None,
+                 target="error:invalid-request", path="error:invalid-request")),
+        (line.replace("GET http://a.example/caf%C3%A9?q=1", "CONNECT a.example:443").replace("text/html", "-"), tunnel),
+        (line.replace("HIER_DIRECT/203.0.113.7", "HIER_NONE/-"), changed(values, hierarchy="HIER_NONE", peer=None)),
+        (line.replace("203.0.113.7", "2001:db8::7"), changed(values, peer="2001:db8::7")),
+    ]  # fmt: skip
+    check_lines(SQUID, rows)
+    check_lines(f"logformat squid      {SQUID}", rows)
+    check_lines(f"#logformat squid {SQUID}\n", rows)
+    check_lines(f"logformat mine {SQUID.replace('>Hs', 'Hs')}", rows)  # Squid 3.0
+    check_lines("logformat a " + SQUID.replace(" %[un", " \\\n  %[un"), rows)
+    check_lines(
+        SQUID.replace("%ts.%03tu", "%tS").replace("%mt", "%http::mt"),
+        [(line.replace("text/html", "image/png"), changed(values, content_type="image/png"))],
+    )
+
+
+def test_squids_httpd_formats():
+    """squid.conf, "logformat": common, combined, useragent. In quotes, a quote has a backslash."""
+    line = (
+        '192.0.2.1 - jo [10/Oct/2024:13:55:36 +0200] "GET http://a.example/a?b=%22 HTTP/1.1" 200 512 '
+        '"http://b.example/" "x \\"y\\" \\\\z" TCP_MISS:HIER_DIRECT'
+    )
+    values = {"client": "192.0.2.1", "user": "jo", "time": "2024-10-10T13:55:36+02:00", "method": "GET"}
+    values |= {"target": "http://a.example/a?b=%22", "path": "/a", "query": [["b", '"']], "protocol": "HTTP/1.1"}
+    values |= {"status": 200, "bytes_sent": 512, "referer": "http://b.example/", "user_agent": 'x "y" \\z'}
+    values |= {"result": "TCP_MISS", "hierarchy": "HIER_DIRECT"}
+    rows = [
+        (line, values),
+        (line.replace("192.0.2.1", "::1"), changed(values, client="::1")),
+        (line.replace(" - jo [", " - - ["), changed(values, user=None)),
+        (line.replace(" - jo [", " - jo doe ["), changed(values, user="jo doe")),
+        (line.replace(" - jo [", " ident a%5Bb%5D ["), changed(values, ident="ident", user="a%5Bb%5D")),
+        (line.replace("a?b=%22", "a b?c=d e"),
+         changed(values, target="http://a.example/a b?c=d e", path="/a b", query=[["c", "d e"]])),
+        (line.replace("http://a.example/a?b=%22", 'http://a.example/\\"'),
+         changed(values, target='http://a.example/"', path='/"', query=None)),
+        (line.replace("GET http://a.example/a?b=%22", "CONNECT a.example:443"),
+         changed(values, method="CONNECT", target="a.example:443", path=None, query=None)),
+        (line.replace('"http://b.example/" "x \\"y\\" \\\\z"', '"-" "-"'),
+         changed(values, referer=None, user_agent=None)),
+        (line.replace("GET http://a.example/a?b=%22 HTTP/1.1", "NONE error:request-too-large HTTP/0.0")
+         .replace("200 512", "413 0"),
+         changed(values, method="NONE", target="error:request-too-large", path="error:request-too-large", query=None,
+                 protocol="HTTP/0.0", status=413, bytes_sent=0)),
+    ]  # fmt: skip
+    check_lines(SQUID_COMBINED, rows)
+    check_lines(f"logformat combined   {SQUID_COMBINED}", rows)
+    check_lines(SQUID_COMBINED.replace("%tl", "%{%d/%b/%Y:%H:%M:%S %z}tl").replace("%[un", "%'un"), rows)
+    check_lines(
+        'logformat useragent  %>a [%tl] "%{User-Agent}>h"',
+        [
+            (
+                '::1 [10/Oct/2024:13:55:36 +0000] "a [b] c"',
+                {"client": "::1", "time": "2024-10-10T13:55:36+00:00", "user_agent": "a [b] c"},
+            )
+        ],
+    )
+
+
+def test_squids_other_codes():
+    check_lines(
+        '%{%Y-%m-%d}tg %{%H:%M:%S}tg %-16>a %20ssl::>sni "%{X-Forwarded-For}>h" %{X-Forwarded-For}>h "%{Host}>h" %rv '
+        "%st",
+        [
+            ('2024-10-10 13:55:36 192.0.2.1                  a.example "203.0.113.7, 10.0.0.1" 203.0.113.7,%2010.0.0.1 '
+             '"a.example:80" 1.1 99',
+             {"time": "2024-10-10T13:55:36", "client": "192.0.2.1", "ssl::>sni": "a.example", "vhost": "a.example:80",
+              "forwarded_for": ["203.0.113.7", "10.0.0.1"], "X-Forwarded-For": "203.0.113.7,%2010.0.0.1",
+              "http_version": "1.1", "bytes_total": "99"}),
+        ],
+    )  # fmt: skip
+    check_lines(
+        "%>a:%>p %un %Hs",
+        [("2001:db8::1:443 - 200", {"client": "2001:db8::1", "client_port": "443", "status": 200})],
+    )
+    # Milliseconds without leading zeros are no fraction.
+    check_lines(
+        "%ts.%tu %>Hs", [("1728568536.5 200", {"time": "2024-10-10T13:55:36Z", "subsecond": "5", "status": 200})]
+    )
+
+
+MORGAN = ':remote-addr - :remote-user [:date[clf]] ":method :url HTTP/:http-version" :status :res[content-length]'
+MORGAN_COMBINED = MORGAN + ' ":referrer" ":user-agent"'
+
+
+def test_morgans_formats():
+    """Its README: predefined formats, and tokens. Nothing is escaped, and what is missing is "-"."""
+    line = (
+        '::ffff:192.0.2.1 - jo [10/Oct/2024:13:55:36 +0000] "GET /caf%C3%A9?q=1 HTTP/1.1" 200 512 "http://b.example/" '
+        '"x \\ y" - 1.234 ms'
+    )
+    values = {"client": "::ffff:192.0.2.1", "user": "jo", "time": "2024-10-10T13:55:36+00:00", "method": "GET"}
+    values |= {"target": "/caf%C3%A9?q=1", "path": "/caf\u00e9", "query": [["q", "1"]], "protocol": "HTTP/1.1"}
+    values |= {"status": 200, "bytes_sent": 512, "referer": "http://b.example/", "user_agent": "x \\ y"}
+    values |= {"duration": 0.001234}
+    rows = [
+        (line, values),
+        (line.replace("::ffff:192.0.2.1", "2001:db8::1"), changed(values, client="2001:db8::1")),
+        (line.replace("::ffff:192.0.2.1", "-"), changed(values, client=None)),
+        (line.replace("- jo [", "- - ["), changed(values, user=None)),
+        (line.replace("- jo [", "- jo doe ["), changed(values, user="jo doe")),
+        (line.replace("200 512", "304 -"), changed(values, status=304, bytes_sent=None)),
+        (line.replace('200 512 "http://b.example/" "x \\ y" - 1.234', '- - "-" "-" - -'),  # aborted
+         changed(values, status=None, bytes_sent=None, referer=None, user_agent=None, duration=None)),
+        (line.replace("x \\ y", 'a "b" c'), changed(values, user_agent='a "b" c')),
+        (line.replace("/caf%C3%A9?q=1", "/a%20b"), changed(values, target="/a%20b", path="/a b", query=None)),
+        (line.replace("GET /caf%C3%A9?q=1", "OPTIONS *"),
+         changed(values, method="OPTIONS", target="*", path="*", query=None)),
+    ]  # fmt: skip
+    check_lines(MORGAN_COMBINED + " - :response-time ms", rows)
+    check_lines(f"morgan('{MORGAN_COMBINED} - :response-time[3] ms')", rows)
+    check_lines(
+        ":date[iso] :method :url :status :res[content-length] - :response-time ms - :total-time[0] ms :id :req[x-a] "
+        ":res[b]",
+        [
+            ("2024-10-10T13:55:36.789Z POST /a 201 5 - 0.250 ms - 3 ms 7f3e x -",
+             {"time": "2024-10-10T13:55:36.789Z", "method": "POST", "target": "/a", "path": "/a", "status": 201,
+              "bytes_sent": 5, "duration": 0.00025, "total-time": "3", "id": "7f3e", "x-a": "x"}),
+        ],
+    )  # fmt: skip
+    check_lines(
+        ':date :remote-addr :method :url HTTP/:http-version :status ":req[X-Forwarded-For]" : :total-time',
+        [
+            ('Thu, 10 Oct 2024 13:55:36 GMT ::1 GET /?a HTTP/2.0 200 "203.0.113.7, 10.0.0.1" : 12.5',
+             {"time": "2024-10-10T13:55:36Z", "client": "::1", "method": "GET", "target": "/?a", "path": "/",
+              "query": [["a", ""]], "protocol": "HTTP/2.0", "status": 200, "duration": 0.0125,
+              "forwarded_for": ["203.0.113.7", "10.0.0.1"]}),
+        ],
+    )  # fmt: skip
+
+
+# Envoy, "Access logging": format dictionaries; Istio, "Envoy Access Logs": accessLogFormat with accessLogEncoding JSON.
+ENVOY_JSON = """{
+  "start_time": "%START_TIME%",
+  "method": "%REQ(:METHOD)%", "path": "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%",
+  "protocol": "%PROTOCOL%", "code": "%RESPONSE_CODE%", "ms": "%DURATION%", "out": "%BYTES_SENT%",
+  "from": "%DOWNSTREAM_REMOTE_ADDRESS%", "x-forwarded-for": "%REQ(X-FORWARDED-FOR)%",
+  "headers": {"agent": "%REQ(USER-AGENT)%", "id": "%REQ(X-REQUEST-ID)%"},
+  "line": "%REQ(:METHOD)% %RESPONSE_CODE%", "flags": "%RESPONSE_FLAGS%", "app": "shop", "v": 2
+}"""
+ENVOY_YAML = """json_format:
+  start_time: "%START_TIME%"   # UTC
+  method: '%REQ(:METHOD)%'
+  path: "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%"
+  protocol: "%PROTOCOL%"
+
+  # a comment
+  code: "%RESPONSE_CODE%"
+  ms: "%DURATION%"
+  out: "%BYTES_SENT%"
+  from: "%DOWNSTREAM_REMOTE_ADDRESS%"
+  x-forwarded-for: "%REQ(X-FORWARDED-FOR)%"
+  ":authority": "%REQ(:AUTHORITY)%"
+  flags: "%RESPONSE_FLAGS%"
+"""
+
+
+def test_envoys_json_by_its_configuration():
+    line = (
+        '{"app":"shop","code":200,"flags":null,"from":"192.0.2.1:42918","headers":{"agent":"x \\"y\\"","id":"f1"},'
+        '"line":"GET 200","method":"GET","ms":12,"out":512,"path":"/caf%C3%A9?q=1","protocol":"HTTP/2",'
+        '"start_time":"2024-10-10T13:55:36.789Z","v":2,"x-forwarded-for":"203.0.113.7,10.0.0.1"}'
+    )
+    values = {"time": "2024-10-10T13:55:36.789Z", "method": "GET", "target": "/caf%C3%A9?q=1", "path": "/caf\u00e9"}
+    values |= {"query": [["q", "1"]], "protocol": "HTTP/2", "status": 200, "duration": 0.012, "bytes_sent": 512}
+    values |= {"client": "192.0.2.1", "client_port": "42918", "forwarded_for": ["203.0.113.7", "10.0.0.1"]}
+    values |= {"user_agent": 'x "y"', "headers.id": "f1", "line": "GET 200", "app": "shop", "v": "2"}
+    rows = [
+        (line, values),
+        (json.dumps(dict(reversed(json.loads(line).items()))), values),  # members in another order
+        (line.replace("192.0.2.1:", "[2001:db8::1]:"), changed(values, client="2001:db8::1")),
+        (line.replace('"flags":null', '"flags":"UF,URX"'), changed(values, flags="UF,URX")),
+        (line.replace('"x \\"y\\""', "null").replace('"f1"', '"-"'),
+         changed(values, user_agent=None, **{"headers.id": None})),
+        (line.replace('"203.0.113.7,10.0.0.1"', "null"), changed(values, forwarded_for=None)),
+        (line.replace('"code":200', '"code":"503"'), changed(values, status=503)),
+        (line.replace('"code":200', '"code":0').replace('"path":"/caf%C3%A9?q=1",', ""),
+         changed(values, status=0, target=None, path=None, query=None)),
+        (line.replace('"app"', '"new":"x","app"'), changed(values, new="x")),
+        (line.replace("/caf%C3%A9?q=1", "/a%22\\u00e9"),
+         changed(values, target="/a%22\u00e9", path='/a"\u00e9', query=None)),
+    ]  # fmt: skip
+    for format in (
+        ENVOY_JSON,
+        ENVOY_JSON.replace("\n", " "),
+        f"accessLogFormat: '{ENVOY_JSON}\\n'",
+        "meshConfig:\n  accessLogEncoding: JSON\n  accessLogFormat: |\n    "
+        + ENVOY_JSON.replace("\n", "\n    ")
+        + "\n",
+        f"json_format: {ENVOY_JSON}",
+    ):
+        check_lines(format, rows)
+
+
+def test_envoys_json_as_yaml():
+    line = (
+        '{":authority":"a.example","code":404,"flags":"NR","from":"[::1]:42918","method":"GET","ms":0,"out":0,"path":"/",'
+        '"protocol":"HTTP/1.1","start_time":"2024-10-10T13:55:36.789Z","x-forwarded-for":null}'
+    )
+    values = {"time": "2024-10-10T13:55:36.789Z", "method": "GET", "target": "/", "path": "/", "protocol": "HTTP/1.1"}
+    values |= {"status": 404, "duration": 0.0, "bytes_sent": 0, "client": "::1", "client_port": "42918"}
+    values |= {"vhost": "a.example", "flags": "NR"}
+    for format in ENVOY_YAML, ENVOY_YAML.partition("\n")[2], "log_format:\n" + ENVOY_YAML:
+        check_lines(format, [(line, values)])
+
+
+HAPROXY_JSON = (
+    "%{+json}o %(client_ip)ci %(client_port)cp %(request_date)tr %(time_active:sint)Ta %(status_code)ST %(bytes_read)B "
+    "%(server_name)s/%(agent)[req.hdr(User-Agent)] %pid %(http_request){+Q}r"
+)
+
+
+def test_haproxys_json_by_its_configuration():
+    """Configuration Manual, 3.0, "Custom log format": items with a name are members."""
+    line = (
+        '{"client_ip": "192.0.2.1", "client_port": 42918, "request_date": "10/Oct/2024:13:55:36.789", '
+        '"time_active": 51, "status_code": 200, "bytes_read": 379, "server_name": "s1", "agent": "x \\"y\\"", '
+        '"http_request": "GET /a?b=c HTTP/1.1"}'
+    )
+    values = {"client": "192.0.2.1", "client_port": "42918", "time": "2024-10-10T13:55:36.789", "duration": 0.051}
+    values |= {"status": 200, "bytes_sent": 379, "server_name": "s1", "user_agent": 'x "y"', "method": "GET"}
+    values |= {"target": "/a?b=c", "path": "/a", "query": [["b", "c"]], "protocol": "HTTP/1.1"}
+    rows = [
+        (line, values),
+        (json.dumps(dict(reversed(json.loads(line).items()))), values),
+        (line.replace("192.0.2.1", "2001:db8::1"), changed(values, client="2001:db8::1")),
+        (line.replace("GET /a?b=c HTTP/1.1", "<BADREQ>").replace("200", "-1").replace("51,", "-1,"),
+         changed(values, method=None, target="<BADREQ>", path=None, query=None, protocol=None, status=None,
+                 duration=None)),
+        (line.replace('"x \\"y\\""', "null"), changed(values, user_agent=None)),
+    ]  # fmt: skip
+    check_lines(HAPROXY_JSON, rows)
+    check_lines(f'log-format "{HAPROXY_JSON}"', rows)
+    check_lines("log-format " + HAPROXY_JSON.replace(" ", "\\ "), rows)
+
+
+def test_a_format_in_json_of_others_is_text():
+    assert [type(program).__name__ for program in Format('{"a":"$status","b":"$uri"}')._programs] == ["Text"]
+    assert [type(program).__name__ for program in Format('{"a":"%>s","b":"%U"}')._programs] == ["Text"]
+
+
 # --- durations with units, padded columns, times ----------------------------------------------------------------------
 
 

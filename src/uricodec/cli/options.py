@@ -823,9 +823,9 @@ OPTIONS = {
         "--format FORMAT",
         "a name or the server's format string (default: auto)",
         "FORMAT is a name that --list-formats lists, or the string in the configuration of Apache, nginx, HAProxy, "
-        "Envoy, gunicorn, Uvicorn, aiohttp or uWSGI, or the whole directive. auto finds out which preset it is, by a "
-        "vote of up to 1000 lines. May be given again: a line has the first format that it matches; auto is then the "
-        "preset of the lines that the others do not read.",
+        "Envoy, gunicorn, Uvicorn, aiohttp, uWSGI, Squid or morgan, or the whole directive. auto finds out which "
+        "preset it is, by a vote of up to 1000 lines. May be given again: a line has the first format that it matches; "
+        "auto is then the preset of the lines that the others do not read.",
         read=log_format,
         default="auto",
         repeats=True,

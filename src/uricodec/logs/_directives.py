@@ -6,7 +6,7 @@ have is decided by the whole format, in `_formats`.
 Sources: Apache HTTP Server 2.4, mod_log_config and mod_logio; aiohttp, "Logging"; nginx, ngx_http_log_module and the
 index of variables; HAProxy, Configuration Manual, section 8.2.6 (8.2.4 before 2.5): Custom log format; Envoy, "Access
 logging": command operators; gunicorn, "Settings": access_log_format; uWSGI, "Formatting uWSGI requests logs"; Python,
-logging: LogRecord attributes.
+logging: LogRecord attributes; Squid, squid.conf: logformat, of 3.0 to 7; morgan, README: tokens and predefined formats.
 """
 
 import re
@@ -546,6 +546,10 @@ FETCHES = {
 }
 
 
+# Of "%{+json}o", after which items with a name are members of an object.
+HAPROXY_JSON = r"%\{[^}]{0,99}\+json\b[^}]{0,99}\}o\b"
+
+
 class Haproxy(Family):
     """log-format of HAProxy.
 
@@ -599,6 +603,197 @@ def fetched(fetch: str) -> Directive:
     if found := re.fullmatch(r"(?:req\.)?f?hdr\(([^,()]+)(?:,-?\d+)?\)(?:,.*)?", fetch):
         return header(found[1])
     return FETCHES.get(fetch.partition(",")[0]) or extra(fetch)
+
+
+# --- Squid ------------------------------------------------------------------------------------------------------------
+
+# The digits of HTTP/1.1.
+VERSION = extra("http_version")
+SQUID = {
+    ">a": standard("client"),
+    ">a:%>p": Directive(Field("client", "endpoint")),
+    ">A": standard("client", 1),
+    ">p": extra("client_port"),
+    ">eui": extra("client_eui"),
+    ">la": extra("local_address"),
+    ">lp": extra("local_port"),
+    ">nfmark": extra("client_nfmark"),
+    ">qos": extra("client_qos"),
+    ">handshake": extra("client_handshake"),
+    "la": extra("local_address"),
+    "lp": extra("local_port"),
+    "<a": extra("peer"),
+    "<a:%<p": extra("peer"),
+    "<A": extra("peer"),
+    "<p": extra("peer_port"),
+    "<la": extra("server_local_address"),
+    "<lp": extra("server_local_port"),
+    "<nfmark": extra("server_nfmark"),
+    "<qos": extra("server_qos"),
+    "ts": standard("time"),
+    "tS": standard("time", 1),
+    "tl": standard("time"),
+    "tg": standard("time"),
+    "tu": extra("subsecond"),
+    "tr": standard("duration", 0, UNITS["ms"]),
+    "dt": extra("dns_time"),
+    "<pt": extra("peer_response_time"),
+    "<tt": extra("server_response_time"),
+    ">h": extra("request_headers"),
+    ">ha": extra("adapted_request_headers"),
+    "<h": extra("reply_headers"),
+    "un": standard("user"),
+    "ul": standard("user", 1),
+    "ue": standard("user", 2),
+    "us": standard("user", 3),
+    "ui": extra("ident"),
+    "credentials": extra("credentials"),
+    ">Hs": standard("status"),
+    "Hs": standard("status", 1),
+    "<Hs": extra("server_status"),
+    "Ss": extra("result"),
+    "Sh": extra("hierarchy"),
+    "mt": extra("content_type"),
+    "rm": standard("method"),
+    ">rm": standard("method", 1),
+    "<rm": extra("server_method"),
+    "ru": standard("target"),
+    ">ru": standard("target", 1),
+    "rp": standard("target", 2),
+    ">rp": standard("target", 3),
+    "<ru": extra("server_url"),
+    "<rp": extra("server_path"),
+    ">rs": extra("scheme"),
+    "<rs": extra("server_scheme"),
+    ">rd": standard("vhost", 1),
+    "<rd": extra("server_domain"),
+    ">rP": extra("port"),
+    "<rP": extra("server_port"),
+    "rv": VERSION,
+    ">rv": VERSION,
+    ">v": VERSION,
+    "<rv": extra("server_http_version"),
+    "<st": standard("bytes_sent"),
+    ">st": extra("bytes_received"),
+    "st": extra("bytes_total"),
+    "<bs": extra("server_body_bytes"),
+    "<sH": extra("reply_high_offset"),
+    "<sS": extra("reply_object_size"),
+    "<sh": extra("reply_header_bytes"),
+    ">sh": extra("request_header_bytes"),
+    "et": extra("acl_tag"),
+    "ea": extra("acl_log"),
+    "sn": extra("sequence_number"),
+    "err_code": extra("error_code"),
+    "err_detail": extra("error_detail"),
+    "note": extra("note"),
+}
+SQUID_CODES = "|".join(sorted(SQUID, key=len, reverse=True))
+
+
+class Squid(Family):
+    """logformat of Squid. In a format with quotes, values have backslashes before these."""
+
+    pattern = (
+        r"%(?:%|(?P<sign>[\"\[#'])?(?P<left>-)?(?P<zero>0)?(?P<width>\d*)(?:\.(?P<most>\d+))?(?:\{(?P<before>[^}]*)\})?"
+        rf"(?:(?P<other>(?:icap|adapt|ssl|tls)::[<>]?\w+)|(?:http::)?(?P<code>{SQUID_CODES}))(?:\{{(?P<after>[^}}]*)\}})?)"
+    )
+    escapes = "none"
+
+    def names(self) -> Iterable[str]:
+        return [*map("%{}".format, SQUID), "%{NAME}>h", "%{NAME}<h"]
+
+    def unknown(self, written: str, offset: int) -> NoReturn:
+        if f">{written[1:]}" in SQUID:
+            raise ValueError(
+                f"unknown directive {written!r} at offset {offset} of the format; did you mean '%>{written[1:]}'?"
+            )
+        super().unknown(written, offset)
+
+    def tokens(self, found: re.Match[str], offset: int) -> list[Token]:
+        code, other, written = found["code"], found["other"], found[0]
+        if '"' in found.string:
+            self.escapes = "backslash"
+        if code is None and other is None:
+            return [Token("%", offset)]
+        argument = found["before"] or found["after"]
+        around = found.string[found.start() - 1 : found.start()], found.string[found.end() : found.end() + 1]
+        if code in ("tl", "tg"):
+            return time_directive(argument or "%d/%b/%Y:%H:%M:%S %z", written, offset)
+        if code is None:
+            token = Token(written, offset, extra(other), written)
+        elif argument and code in (">h", ">ha", "<h", "note"):
+            token = Token(written, offset, self._header(code, argument, '"' in around or found["sign"] == '"'), written)
+        else:
+            token = Token(written, offset, SQUID[code], written, self._time(found))
+        # A column with spaces.
+        if found["left"] and found["width"] and around[1] == " ":
+            return [token, Token(" ", offset)]
+        is_padded = found["width"] and not found["zero"] and not found["left"] and around[0] == " "
+        return [Token(" ", offset), token] if is_padded and SQUID.get(code or "") != SQUID["tr"] else [token]
+
+    @staticmethod
+    def _header(code: str, argument: str, is_quoted: bool) -> Directive:
+        directive = header(argument) if code in (">h", ">ha") else extra(argument)
+        if directive.field.kind == "list" and not is_quoted:
+            return extra(argument)  # "203.0.113.7,%2010.0.0.1"
+        return directive._replace(rank=1) if code == ">ha" else directive
+
+    @staticmethod
+    def _time(found: re.Match[str]) -> str:
+        """Return the pattern of a time. Milliseconds are a fraction if they have three digits."""
+        if found["code"] == "tu":
+            is_fraction = found["zero"] and found["width"] == "3" and found["most"] in (None, "3")
+            return FRACTIONS["msec_frac"] if is_fraction else ""
+        return {"ts": EPOCHS["sec"], "tS": "1700000000.123"}.get(found["code"], "")
+
+
+# --- morgan -----------------------------------------------------------------------------------------------------------
+
+MORGAN = {
+    "remote-addr": standard("client"),
+    "remote-user": standard("user"),
+    "date": standard("time"),
+    "method": standard("method"),
+    "url": standard("target"),
+    "http-version": VERSION,
+    "status": standard("status"),
+    "referrer": standard("referer"),
+    "user-agent": standard("user_agent"),
+    "response-time": standard("duration", 0, UNITS["ms"]),
+    "total-time": standard("duration", 1, UNITS["ms"]),
+}
+MORGAN_DATES = {
+    "clf": "%d/%b/%Y:%H:%M:%S %z",
+    "iso": "%Y-%m-%dT%H:%M:%S.123Z",
+    "web": "%a, %d %b %Y %H:%M:%S GMT",
+}
+
+
+class Morgan(Family):
+    """A format string of morgan, for Express. A name that is not known is a token of the user's."""
+
+    sign = ":"
+    pattern = r"(?a):(?:(?P<name>[-\w]{2,})(?:\[(?P<argument>[^\]]+)\])?)?"
+    escapes = "none"
+
+    def names(self) -> Iterable[str]:
+        return [*map(":date[{}]".format, MORGAN_DATES)]
+
+    def tokens(self, found: re.Match[str], offset: int) -> list[Token]:
+        name, argument, written = found["name"], found["argument"], found[0]
+        if name is None:
+            return [Token(":", offset)]
+        if name == "date" and (argument or "web") not in MORGAN_DATES:
+            return self.unknown(written, offset)
+        if name in ("req", "res") and argument:
+            directive = header(argument) if name == "req" else extra(argument)
+            if written.lower() == ":res[content-length]":
+                directive = standard("bytes_sent")
+            return [Token(written, offset, directive, argument)]
+        label = name if name.endswith("-time") else written[1:]
+        pattern = MORGAN_DATES[argument or "web"] if name == "date" else ""
+        return [Token(written, offset, MORGAN.get(name) or extra(written[1:]), label, pattern)]
 
 
 # --- Envoy ------------------------------------------------------------------------------------------------------------
@@ -827,14 +1022,23 @@ class Uwsgi(Family):
 
 # --- which family -----------------------------------------------------------------------------------------------------
 
+# What Squid's codes have that no other has: "%ts" and "%tr" are HAProxy's, too, and Apache has "%>a".
+SQUID_OWN = (
+    r"%(?:\[(?![^\s\]]{0,999}\])|[\"'#])?-?\d*(?:\.\d+)?"
+    r"(?:(?:\{[^}]{0,999}\})?(?:(?:http|icap|adapt|ssl|tls)::\S"
+    rf"|(?!ts|tr|st|[<>][aAphv]\b)(?:{SQUID_CODES})(?!\w))|\{{[^}}]{{0,999}}\}}[<>]h\b)"
+)
 # What only one of the families with "%" has.
 OWN = (
+    (HAPROXY_JSON, Haproxy),
+    (SQUID_OWN, Squid),
     (rf"%\{{[^+}}-][^}}]*\}}[rs](?![a-zA-Z])|%F\b|{JAVA_TIME}", Tomcat),
     (r"%(?:\{[ciopqrs],|[cio]\{|\{[A-Z_]{4,}\}(?![A-Za-z^<>]))", Undertow),
     (r"%\([\w.{}:-]+\)[-#0 +]*\d*(?:\.\d+)?[sdifr]", Python),
     (r"%\([\w.]+\)", Uwsgi),
     (r"%[A-Z][A-Z0-9_]{2,}(?:\([^)]*\))?(?::\d+)?%", Envoy),
     (r"%(?:\{[+-][^}]*\}|\[|(?:ci|cp|ft|tsc|tr[gl]|ST|TR|T[acwt]|H[MUPVQ])\b)", Haproxy),
+    (r"%\d*(?:ts|tr|st)\b", Squid),
 )
 
 
@@ -845,6 +1049,8 @@ def family_of(text: str) -> type[Family]:
     (<class 'uricodec.logs._directives.Haproxy'>, <class 'uricodec.logs._directives.Apache'>)
     """
     variables = len(re.findall(Nginx.pattern, text))
+    if "%" not in text and not variables and re.search(r"(?a):(?:method|url|status)(?![-\w])", text):
+        return Morgan
     if (variables and variables >= len(re.findall(Apache.pattern, text))) or "%" not in text:
         return Nginx
     return next((family for pattern, family in OWN if re.search(pattern, text)), Apache)

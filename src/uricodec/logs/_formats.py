@@ -24,15 +24,19 @@ from typing import Any, NamedTuple, NoReturn
 from uricodec.logs._directives import (
     FIELDS,
     FRACTIONS,
+    HAPROXY_JSON,
     JAVA_TIME,
     KNOWN_TIME,
     UNITS,
+    VERSION,
     Apache,
     Directive,
+    Envoy,
     Family,
     Field,
     Haproxy,
     Nginx,
+    Squid,
     Token,
     Tomcat,
     extra,
@@ -158,6 +162,9 @@ WORD = (
 )
 # Settings of other servers: log-format, access_log_format, accesslog.format, accessLogFormat, pattern; varnishncsa -F.
 SETTING = r"""(?i)\s*(?:varnishncsa\s.*?)?-*(?:[\w.-]*(?:format|pattern|format_source)|F)\s*(?:[=:]\s*|\s)(?=.)"""
+YAML_STRING = r'\s*"((?:\\.|[^"\\])*\\n)"\s*'  # of Envoy
+SQUID_LOG = r"\s*logformat\s+[\w.-]+\s+(?=\S)"
+MORGAN_CALL = r"""\s*(?:\w+\.use\(\s*)?morgan\(\s*(?=["'])"""
 LOG_FORMAT = r"\s*log_format\s+(?!=)\S+(?=\s)"
 APACHE_LOG = r"""(?i)\s*(?:LogFormat|CustomLog\s+(?:"[^"]*"|'[^']*'|\S+))(?=\s|\\\n)(?!\s*=)"""
 ESCAPE = r"\s*escape=(\w+)(?=\s)"
@@ -165,12 +172,14 @@ ESCAPE = r"\s*escape=(\w+)(?=\s)"
 
 def configured(written: str) -> Source:
     """Return the format string of a text, which may be a whole directive of a configuration file."""
-    if re.match(r"\s*#\s*(?:log_format|LogFormat|CustomLog)\b", written):
+    if re.match(r"\s*#\s*(?:log_format|LogFormat|CustomLog|logformat)\b", written):
         written = re.sub(r"(?m)^([^\S\n]*)#", r"\1 ", written)
     word_at = re.compile(WORD).match
-    if found := re.match(PATTERN, written):
+    if found := re.match(PATTERN, written) or re.fullmatch(YAML_STRING, written):
         return source_of(written, [found.span(found.lastindex or 0)])
-    if found := re.match(APACHE_LOG, written):
+    if found := re.match(SQUID_LOG, written):
+        return source_of(written, [(found.end(), len(written))], "squid")
+    if found := re.match(APACHE_LOG, written) or re.match(MORGAN_CALL, written):
         word = word_at(written, found.end())
         if word is None:
             raise ValueError(f"missing format string at offset {found.end()}")
@@ -178,8 +187,6 @@ def configured(written: str) -> Source:
     if (found := re.match(SETTING, written)) and not re.match(LOG_FORMAT, written):
         word = word_at(written, found.end()) if written[found.end()] in "\"'" else None
         return source_of(written, [word.span(word.lastgroup or 0) if word else (found.end(), len(written))])
-    if quoted := re.fullmatch(r'\s*"((?:\\.|[^"\\])*\\n)"\s*', written):  # YAML's string of Envoy
-        return source_of(written, [quoted.span(1)])
     found = re.match(LOG_FORMAT, written)
     at = found.end() if found else 0
     escapes = None
@@ -305,6 +312,26 @@ def with_units(tokens: list[Token]) -> list[Token]:
     return result
 
 
+def join_requests(tokens: list[Token]) -> list[Token]:
+    """Join "HTTP/" and the version after it, and with these the method and the target, where spaces do not end it."""
+    result: list[Token] = []
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.directive != VERSION or not result or not result[-1].text.endswith("HTTP/"):
+            result.append(token)
+            continue
+        before, written, offset = result.pop(), f"HTTP/{token.text}", token.offset - 5
+        result += join_literals([before._replace(text=before.text[:-5])])
+        directive = standard("protocol")
+        names = [each.directive.field.name if each.directive else each.text for each in result[-4:]]
+        if names == ["method", " ", "target", " "] and (after is None or after.text[:1] != " "):
+            directive = standard("request")
+            written = "".join(each.text for each in result[-4:]) + written
+            offset = result[-4].offset
+            del result[-4:]
+        result.append(Token(written, offset, directive, written))
+    return result
+
+
 def conversions(pattern: str) -> set[str]:
     """Return the conversions of a format of strftime()."""
     return set(re.findall(r"%\w", pattern))
@@ -316,7 +343,7 @@ def join_times(tokens: list[Token]) -> list[Token]:
     for token in tokens:
         if token.pattern and len(result) > 1 and result[-1].directive is None and result[-2].pattern:
             between, before = result[-1].text, result[-2]
-            is_part = "%" in token.pattern or token.pattern in FRACTIONS.values()
+            is_part = ("%" in token.pattern and "%" in before.pattern) or token.pattern in FRACTIONS.values()
             if is_part and len(between) == 1 and not conversions(before.pattern) & conversions(token.pattern):
                 pattern = before.pattern + between + token.pattern
                 written = before.text + between + token.text
@@ -345,9 +372,13 @@ def split_times(tokens: list[Token]) -> list[Token]:
 # --- programs ---------------------------------------------------------------------------------------------------------
 
 
-def compile_text(written: str) -> list[Text]:
+def compile_text(written: str) -> list[Text] | list[Json]:
     """Compile a format string of a server, or a directive of its configuration that has one."""
+    if members := envoy_members(written):
+        return [members_of(members)]
     source = configured(written)
+    if re.match(HAPROXY_JSON, source.text):
+        return [members_of(haproxy_members(source))]
     is_xml = written.lstrip().startswith("<") and re.match(PATTERN, written)
     if is_xml or "&quot;" in source.text:
         source = without_entities(source)
@@ -356,7 +387,7 @@ def compile_text(written: str) -> list[Text]:
     newline = source.text.find("\n")
     if newline >= 0:
         raise ValueError(f"newline at offset {source.offsets[newline]} of the format; a record is one line")
-    kind = Nginx if source.escapes else family_of(source.text)
+    kind = Squid if source.escapes == "squid" else Nginx if source.escapes else family_of(source.text)
     if kind is Apache and is_xml and "Valve" in written:
         kind = Tomcat
     if kind is Haproxy:
@@ -378,6 +409,115 @@ def with_brackets(source: Source) -> Source | None:
     start, stop = found.span()
     text = f"{source.text[:start]}[{found[0]}]{source.text[stop:]}"
     return Source(text, [*source.offsets[: start + 1], *source.offsets[start : stop + 1], *source.offsets[stop:]])
+
+
+# Of the configuration of Envoy, Istio and Envoy Gateway: what precedes an object of JSON or YAML.
+JSON_SETTING = r"(?m)^[ \t]*(?P<key>json_format|accessLogFormat|json(?=:\s*\n))\s*:\s*(?:[|>][-+]?\s*\n)?"
+YAML_PAIR = (
+    r"""\s*(?:"(?P<double>[^"]+)"|'(?P<single>[^']+)'|(?P<bare>[\w@-][^:#\s]*))\s*:\s+"""
+    r"""(?:"(?P<text>(?:[^"\\]|\\.)*)"\s*|'(?P<raw>[^']*)'\s*|(?P<plain>[^\s"'#{[|>][^#]*))(?:\#.*)?"""
+)
+# The names that lead to a member, its directive if it is one alone, and where that is.
+Member = tuple[tuple[str, ...], Directive | None]
+
+
+def envoy_members(written: str) -> list[Member]:
+    """Return the members of a format of Envoy that is an object of JSON, or of YAML; none for other formats."""
+    if not re.search(r"%[A-Z][A-Z0-9_]+(?:\([^)]{0,999}\))?(?::\d+)?%", written):
+        return []
+    setting = re.search(JSON_SETTING, written)
+    body = written[setting.end() if setting else 0 :].strip()
+    if body[:1] in ("'", '"') and body[-1:] == body[:1] and len(body) > 1 and body[1:-1].lstrip()[:1] == "{":
+        body = source_of(body, [(1, len(body) - 1)]).text if body[0] == '"' else body[1:-1].replace("''", "'")
+    body = body.strip().removesuffix("\\n")
+    if body.startswith("{"):
+        members = json_leaves(body)
+    elif (setting["key"] == "accessLogFormat") if setting else ("\n" not in body):
+        return []
+    else:
+        members = yaml_leaves(body)
+    if not members and ((setting and setting["key"] != "accessLogFormat") or ("\n" in body and body[0] == "{")):
+        raise ValueError(f"invalid object at offset {written.find(body)} of the format; expected JSON, or flat YAML")
+    return [(names, envoy_leaf(value, written)) for names, value in members]
+
+
+def json_leaves(text: str) -> list[tuple[tuple[str, ...], str]]:
+    """Return the values of an object that are no objects, and the names that lead to them; none if it is no JSON."""
+    import json
+
+    try:
+        left: list[tuple[tuple[str, ...], Any]] = [((), json.loads(text))]
+    except (ValueError, RecursionError):
+        return []
+    found = []
+    while left:
+        names, value = left.pop()
+        if isinstance(value, dict):
+            left += [((*names, name), inner) for name, inner in reversed(value.items())]
+        else:
+            found.append((names, value if isinstance(value, str) else ""))
+    return found
+
+
+def yaml_leaves(text: str) -> list[tuple[tuple[str, ...], str]]:
+    """Return the names and values of lines of YAML; none if some line is another."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    pairs = [re.fullmatch(YAML_PAIR, line) for line in lines]
+    return [
+        (
+            (pair["double"] or pair["single"] or pair["bare"],),
+            pair["text"] or pair["raw"] or (pair["plain"] or "").strip(),
+        )
+        for pair in pairs
+        if pair and all(pairs)
+    ]
+
+
+def envoy_leaf(value: str, written: str) -> Directive | None:
+    """Return the directive that a value is; None for other values, whose directives are checked."""
+    tokens: list[Token] = []
+    for found in re.finditer(Envoy.pattern, value):
+        tokens = Envoy().tokens(found, written.find(found[0]))
+    if not re.fullmatch(Envoy.pattern, value):
+        return None
+    return next((token.directive for token in tokens if token.directive), None)
+
+
+def haproxy_members(source: Source) -> list[Member]:
+    """Return the items with a name, `%(name:type)ci`; others are not written."""
+    family = Haproxy()
+    members: list[Member] = []
+    for found in re.finditer(Haproxy.pattern, source.text):
+        tokens = family.tokens(found, source.offsets[found.start()])
+        if name := (found["alias"] or "").partition(":")[0]:
+            members.append(((name,), next(token.directive for token in tokens if token.directive)))
+    if not members:
+        raise ValueError("no names in the format; expected some such as %(client)ci")
+    return members
+
+
+def members_of(members: list[Member]) -> Json:
+    """Compile members. Those whose directive is a field are this, the best one of several; others are `extra`."""
+    best: dict[str | None, tuple[int, int]] = {}
+    for i, (_, directive) in enumerate(members):
+        if directive and directive.field.name in FIELDS:
+            name = directive.field.name
+            best[name] = min(best.get(name, (directive.rank, i)), (directive.rank, i))
+    pairs = []
+    for i, (names, directive) in enumerate(members):
+        path = ".".join(names)
+        if not all(names) or "|" in path or path != path.strip():
+            raise ValueError(f"invalid name {path!r} of a member")
+        if directive and (directive.rank, i) == best.get(directive.field.name):
+            field = directive.field
+            units = {power: f".{unit}" for unit, power in UNITS.items()} if field.name == "duration" else {}
+            tail = ".endpoint" if field.kind == "endpoint" else units.get(field.unit, "")
+            pairs.append((f"{field.name}{tail}", path))
+        elif len(names) > 1:
+            pairs.append((f"extra.{path}", path))
+    if not best:
+        raise ValueError("no member of the format is a field, such as %START_TIME% or %RESPONSE_CODE%")
+    return compile_mapping(pairs, rest=True)
 
 
 def with_headers(source: Source) -> list[tuple[Source, Haproxy, bool]]:
@@ -413,7 +553,7 @@ def text_of(source: Source, family: Family, escapes: str | None = None, open_end
     tokens = tokens_of(source, family)
     tokens, has_rest, optional = remove_marks(tokens)
     open_end |= has_rest
-    tokens = split_times(join_times(join_targets(with_units(tokens))))
+    tokens = split_times(join_times(join_requests(join_targets(with_units(tokens)))))
     if all(token.directive is None for token in tokens):
         raise ValueError(f"no directives in the format {source.text!r}; expected some such as %h or $remote_addr")
     for before, token in pairwise(tokens):
