@@ -540,7 +540,7 @@ def test_format_strings_and_maps():
         ([f"--map=extra.{i}=b{i}" for i in range(600)], "--map: the mapping has more than 512 paths"),
         (["--map", "target=\udcff"], "--map: lone surrogate in the path '\\udcff' at offset 0"),
         (["--format", "%h \udcff"], "--format: lone surrogate in the format at offset 3"),
-        (["--map", "path=a", "--format", "combined"], "a map needs a format of JSON or logfmt"),
+        (["--map", "path=a", "--format", "combined"], "a map needs a format of JSON, logfmt or LTSV"),
         (["--encoding", "utf-16"], "--encoding: "),
         (["--follow", "-o", "out"], "--follow: not allowed with --output"),
         (["--fields", "status,path,"], "--fields: unknown field ''; the fields are client"),
