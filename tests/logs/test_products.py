@@ -954,7 +954,12 @@ def test_envoys_json_as_yaml():
     values = {"time": "2024-10-10T13:55:36.789Z", "method": "GET", "target": "/", "path": "/", "protocol": "HTTP/1.1"}
     values |= {"status": 404, "duration": 0.0, "bytes_sent": 0, "client": "::1", "client_port": "42918"}
     values |= {"vhost": "a.example", "flags": "NR"}
-    for format in ENVOY_YAML, ENVOY_YAML.partition("\n")[2], "log_format:\n" + ENVOY_YAML:
+    for format in (
+        ENVOY_YAML,
+        ENVOY_YAML.partition("\n")[2],
+        "log_format:\n" + ENVOY_YAML,
+        "logFormat:\n  labels:\n" + ENVOY_YAML.partition("\n")[2],
+    ):
         check_lines(format, [(line, values)])
 
 

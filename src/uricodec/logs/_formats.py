@@ -412,7 +412,9 @@ def with_brackets(source: Source) -> Source | None:
 
 
 # Of the configuration of Envoy, Istio and Envoy Gateway: what precedes an object of JSON or YAML.
-JSON_SETTING = r"(?m)^[ \t]*(?P<key>json_format|accessLogFormat|json(?=:\s*\n))\s*:\s*(?:[|>][-+]?\s*\n)?"
+JSON_SETTING = (
+    r"(?m)^[ \t]*(?P<key>(?:typed_)?json_format|accessLogFormat|(?:json|labels)(?=:\s*\n))\s*:\s*(?:[|>][-+]?\s*\n)?"
+)
 YAML_PAIR = (
     r"""\s*(?:"(?P<double>[^"]+)"|'(?P<single>[^']+)'|(?P<bare>[\w@-][^:#\s]*))\s*:\s+"""
     r"""(?:"(?P<text>(?:[^"\\]|\\.)*)"\s*|'(?P<raw>[^']*)'\s*|(?P<plain>[^\s"'#{[|>][^#]*))(?:\#.*)?"""
