@@ -563,7 +563,7 @@ def test_tls_instead_of_a_request(name):
     assert strange and all(record.method is record.path is None and record.status for record in strange)
 
 
-# What formats to begin with read of lines that have all of this, in two lines.
+# What formats to begin with read of lines that have all of this, in two lines; and, after "no", what they leave out.
 HINTED = [
     ('{client} - {user} [{clf}] "{request}" {status} - {size} "{agent}" [q]', "client user request status size agent"),
     ("{iso}|c0ff|{client}|{user}|{request}|{status}|-1|{size}|{agent}", "client user status size agent"),
@@ -577,12 +577,71 @@ HINTED = [
     ),
     ('Oct  9 13:55:36 lb1 x[7]: {client} [{clf}] web~ {status} {size} "{request}"', "client request status size"),
     ("{iso} INFO [req-9] {client} -> {status} ({ms} ms, {size} bytes)", "client status size duration"),
+    # names of threads and loggers, paths without a method
+    ('{client} [t-41] - - [{clf}] "{request}" {status} {size} 7 - "x"', "client clf request status size no user"),
+    ("{iso} [i] c.p.AccessLog - {short} took {ms}ms and returned {status}", "status duration no vhost client"),
+    ("{iso} web.access {client} worker-{n} {short} {status}", "client status no vhost user"),
+    # numbers: where sizes are, and in which units
+    ('"{agent}" "{referer}" {status} {short} {client} {iso} 45', "agent referer status client no size"),
+    ("{iso} [{status} OK] {client} {ms}ms ↑ 93 B ↓ {size} B", "client status duration no size"),
+    ('1728568536.5 {client} www.a.example "{request}" {status} {size}b {s} HIT', "client status size duration no user"),
+    ("[{iso}][{client}][{short}][{status} OK][{size}b][{ms}ms]", "client status size duration"),
+    ("{iso} {client} {short} {status} {size} {ms}.5", "client status size no duration"),
+    ("{iso} {client} {short} {status} upstream=1ms {ms}ms", "status duration no size"),
+    ("{client} {iso} {short} {status} up=512 down={size} pid={n}", "client status size"),
+    ("{client} {iso} {short} status {status} pid={n}", "client status no size"),
+    # names before values
+    (
+        "host=a.example|ip={client}|req={request}|st={status}|out={size}|ms={ms}|ua={agent}",
+        "client request status size duration agent",
+    ),
+    ("<r t='{iso}' ip='{client}' s='{status}' b='{size}' d='{ms}.5'/>", "client status size no duration"),
+    ("INFO done method:GET path:/a status:{status} duration:{ms}ms ip:{client}", "client status duration"),
+    ("{iso} x request{{method=GET uri=/a}}: latency={ms} ms status={status}", "status duration"),
+    ('{iso} x {{"ip": "{client}", "rc": {status}, "tookMs": {ms}, "db_ms": 1}}', "client status duration"),
+    (
+        "CEF:0|A|B|1.0|100|c|3|src={client} request=http://a.example/ outcome={status} rt=1715637504981",
+        "client status no duration",
+    ),
+    (
+        '{client} [{clf}] "{request}" {status} {size} upstream_time=0.001 total_time={s}',
+        "client clf size status duration",
+    ),
+    # times of other shapes, or two
+    ("13/05/2024 21:58:06.799 {client} {short} {status} {size}", "client status size date no agent"),
+    ("[13.05.2024 21:58:06] {client} {short} {status} {size}", "client status size date"),
+    (
+        '05/13/2024 09:58:17 PM [{client}] <{user}> "{short}" => {status} / {size} B / {ms} ms',
+        "client user status size duration date",
+    ),
+    (
+        "240513/215823.669, [r] http://host:3000: get /a {{}} {status} ({ms}ms)",
+        "status duration method date no agent referer",
+    ),
+    (
+        '2024-10-10 13:55:37,681 I (t-0) {client} - {user} {clf} "{request}" {status} {size}',
+        "clf client user request status size",
+    ),
+    # addresses of servers
+    ('{iso} 10.9.8.7:443 {client} "{request}" {status} {size}', "client status size"),
+    # columns
+    (
+        "2024-05-13\t21:58:24\t{client}\tGET\t/a\tb={n}\t{status}\t{size}\tcurl/8 (x; y)",
+        "client query status size date agents",
+    ),
+    (
+        "{iso}|{user}|{client}|GET|https://a.example/|{status}|{size}|{s}|{agent}|x",
+        "user client url status size duration agent",
+    ),
+    ('"{iso}","{client}","GET","/a,b","{status}","{size}","{agent}"', "client status size agent"),
+    ('["{iso}", "{client}", "GET", "/a", {status}, {size}, {s}]', "client status size duration"),
+    ("HIT|{status}|{n}|{client}|{referer}|https://a.example/|{agent}", "status client referer url agent"),
 ]
 VALUES = [
     {"client": "192.0.2.8", "user": "alice", "status": 200, "size": 4711, "agent": "curl/8.5", "referer": "http://a.example/",
-     "request": "GET /a HTTP/1.1", "short": "GET /a", "ms": 12, "s": "0.012"},
+     "request": "GET /a HTTP/1.1", "short": "GET /a", "ms": 12, "s": "0.012", "n": 3},
     {"client": "2001:db8::9", "user": "-", "status": 404, "size": 88, "agent": "-", "referer": "-",
-     "request": "POST /b HTTP/1.1", "short": "POST /b", "ms": 1503, "s": "1.503"},
+     "request": "POST /b HTTP/1.1", "short": "POST /b", "ms": 1503, "s": "1.503", "n": 4},
 ]  # fmt: skip
 
 
@@ -604,5 +663,164 @@ def test_a_format_to_begin_with_reads_fields_right(written, told):
             "referer": (record.referer or "-") == values["referer"],
             "agent": (record.user_agent or "-") == values["agent"],
             "duration": record.duration == values["ms"] / 1000,
+            "date": record.time is None and {"date", "clock"} <= {*(record.extra or ())},
+            "method": record.method == "get",
+            "url": record.target == "https://a.example/",
+            "query": record.query == (("b", str(values["n"])),),
+            "agents": record.user_agent == "curl/8 (x; y)",
         }
-        assert [name for name in told.split() if not wanted[name]] == []
+        names, _, others = told.partition(" no ")
+        assert [name for name in names.split() if not wanted[name]] == []
+        fields = {"size": "bytes_sent", "agent": "user_agent"}
+        assert [name for name in others.split() if getattr(record, fields.get(name, name)) is not None] == []
+
+
+# Records in JSON, or lines of logfmt or CSV below the names of their values, and the fields of the last one.
+IP, NOW = "192.0.2.8", "2024-10-10T13:55:36Z"
+NAMED = [
+    (
+        [
+            {
+                "t": 1715637509150,
+                "q": {"m": "HEAD", "u": "/", "h": {"ua": "x/1", "ref": "-"}},
+                "r": {"s": 500, "b": 7},
+                "dur_us": 1500,
+            },
+            {
+                "t": 1715637509151,
+                "q": {"m": "GET", "u": "/a", "h": {"ua": "y/1", "ref": "http://a.example/"}},
+                "r": {"s": 200, "b": 8},
+                "dur_us": 1502750000,
+            },
+        ],
+        {
+            "method": "GET",
+            "target": "/a",
+            "user_agent": "y/1",
+            "referer": "http://a.example/",
+            "status": 200,
+            "bytes_sent": 8,
+            "duration": 1502.75,
+        },
+    ),
+    (
+        [
+            {
+                "date": NOW,
+                "from": IP,
+                "line": "GET /a HTTP/1.1",
+                "outcome": n,
+                "line_no": 200,
+                "len": 9,
+                "response_time_in_ms": 12.5,
+                "x": {"agent": "curl/8.5"},
+                "http_ref": "http://a.example/",
+            }
+            for n in (201, 404)
+        ],
+        {
+            "client": IP,
+            "method": "GET",
+            "target": "/a",
+            "status": 404,
+            "bytes_sent": 9,
+            "duration": 0.0125,
+            "user_agent": "curl/8.5",
+            "referer": "http://a.example/",
+        },
+    ),
+    (
+        [
+            {
+                "upstream": {"status": 502, "addr": "192.0.2.9", "duration_ms": 3},
+                "request": {"bytes": 5},
+                "host": {"name": "node-3"},
+                "peer": f"{IP}:80",
+                "user_agent.original": "x/1",
+                "uri": "/a",
+                "resp": {"status": 200},
+                "Elapsed": 12.3,
+                "wait_ms": 1,
+            }
+        ],
+        {"client": IP, "target": "/a", "user_agent": "x/1", "status": 200},
+    ),
+    (
+        [
+            {
+                "ts": NOW,
+                "url.path": "/a%20b",
+                "url.query": "c=1",
+                "client.address": IP,
+                "http.server.request.duration": 0.25,
+                "code": 200,
+            }
+        ],
+        {"client": IP, "path": "/a b", "query": (("c", "1"),), "status": 200},
+    ),
+    (
+        [
+            {
+                "ts": NOW,
+                "url.path": "/a",
+                "url.query": "c=1",
+                "client.address": IP,
+                "http.server.request.duration": 0.255,
+                "code": 200,
+            }
+        ],
+        {"client": IP, "target": "/a?c=1", "status": 200, "duration": 0.255},
+    ),
+    # presets read them, but not what is essential
+    (
+        ['ts=1715637487.347 src=192.0.2.8 verb=HEAD uri="/a" rc=200 sz=4096 rt=0.0452 agent="x/1" ref="-"'],
+        {"client": IP, "status": 200, "bytes_sent": 4096, "duration": 0.0452, "user_agent": "x/1", "referer": None},
+    ),
+    (
+        ['ts="2024-10-10T13:55:36Z" src_ip="192.0.2.8" http_method="GET" url="/a" status="301"'],
+        {"client": IP, "status": 301},
+    ),
+    (
+        [
+            "timestamp,client_ip,http_method,request_uri,response_code,response_size,latency_ms,user_agent",
+            f"{NOW},{IP},PUT,/,404,10240,2405.1,curl/8.5.0",
+            f'{NOW},{IP},GET,/,200,0,12.5,"Mozilla/5.0 (KHTML, like)"',
+        ],
+        {"client": IP, "method": "GET", "status": 200, "bytes_sent": 0, "duration": 0.0125, "user_agent": None},
+    ),
+    (
+        ['"Start","Source","Login","Result","Micros","db"', f'"{NOW}","{IP}","ann","200","1500","7"'],
+        {"client": IP, "user": "ann", "status": 200, "duration": 0.0015, "extra": {"db": "7"}},
+    ),
+    (
+        ["Datum;IP;URL;Status;Bytes;size;Size", f"13.05.2024 21:58:20;{IP};/a;304;0;1;2"],
+        {
+            "client": IP,
+            "status": 304,
+            "bytes_sent": 0,
+            "extra": {"date": "13.05.2024", "clock": "21:58:20", "size": "1", "Size": "2"},
+        },
+    ),
+    (
+        ["date\ttime\tip\tpath\tquery\tstatus\tuser-agent", f"2024-10-10\t13:55:36\t{IP}\t/a\tb=1\t200\tcurl/8.5"],
+        {"client": IP, "query": (("b", "1"),), "target": "/a?b=1", "status": 200, "user_agent": "curl/8.5"},
+    ),
+]
+
+
+@each_row(("lines", "fields"), NAMED)
+def test_a_format_to_begin_with_has_fields_by_their_names(lines, fields):
+    data = [(line if isinstance(line, str) else json.dumps(line)).encode() for line in lines]
+    with pytest.raises(logs.FormatError) as caught:
+        list(logs.parse(data))
+    *_, record = logs.parse(data, caught.value.suggestion)
+    assert {name: getattr(record, name) for name in fields} == fields
+    others = {"client", "user", "status", "bytes_sent", "duration", "referer", "user_agent"} - {*fields}
+    assert [name for name in others if getattr(record, name) is not None] == []
+
+
+def test_lines_of_many_parts_have_no_format_to_begin_with():
+    for line in b"1ms 200 " * 200, b"a|" * 500, b"192.0.2.1 /a 200 x " * 90:
+        with pytest.raises(logs.FormatError) as caught:
+            list(logs.parse(line))
+        assert caught.value.suggestion is None

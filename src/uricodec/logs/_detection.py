@@ -336,9 +336,11 @@ def shows(best: Candidate, head: bytes) -> bool:
     return best.votes >= SHARE or not any(REST in (record or b"") for record in records_of(best.format, voters(head)))
 
 
-# The fields that tell whether a preset has the members of JSON records, and how many of them it may miss.
-MEMBERS = ("client", "time", "method", "target", "status", "duration", "user_agent")
+# The fields that tell whether a preset has the members of JSON records, how many of them it may miss, and those that it
+# may not miss if a member has one of their names.
+MEMBERS = ("client", "time", "method", "target", "status", "bytes_sent", "duration", "user_agent")
 MISSED = 1
+ESSENTIAL = ("client", "status")
 
 
 def check_members(format: Format, lines: list[bytes]) -> None:
@@ -353,24 +355,18 @@ def check_members(format: Format, lines: list[bytes]) -> None:
     """
     if str(format) not in presets() or not isinstance(format._programs[0], Json):
         return
-    missing = missing_members(format, lines)
-    if len(missing) > MISSED:
-        from uricodec.logs._guess import guess
-
-        raise FormatError(f"{format} has no names for {', '.join(missing)} of these records", guess(lines))
-
-
-def missing_members(format: Format, lines: list[bytes]) -> list[str]:
-    """Return those of MEMBERS that no record of a format has, though members of the lines look like them."""
-    from uricodec.logs._guess import guess
-
     lines = lines[:COMPARED]
     found = names_in([given(record) for record in records_of(format, lines)])
     if found.issuperset(MEMBERS):
-        return []
+        return
+    from uricodec.logs._guess import field_of, guess
+
     suggestion = guess(lines)
-    mapped = {name.partition(".")[0] for name in (suggestion.map if suggestion else None) or ()}
-    return [name for name in MEMBERS if name in mapped and name not in found]
+    paths = {name.partition(".")[0]: path for name, path in ((suggestion and suggestion.map) or {}).items()}
+    missing = [name for name in MEMBERS if name in paths and name not in found]
+    named = [name for name in missing if name in ESSENTIAL and field_of(paths[name])[0] == name]
+    if named or len(missing) > MISSED:
+        raise FormatError(f"{format} has no names for {', '.join(missing)} of these records", suggestion)
 
 
 def in_order(best: Candidate, lines: list[bytes]) -> Candidate:

@@ -9,11 +9,11 @@ It is a guess: a part has the name of what such a part most often is, all others
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from uricodec.logs._directives import FIELDS
+from uricodec.logs._directives import FIELDS, NGINX
 from uricodec.logs._format import Format
 from uricodec.logs._formats import built_in
 from uricodec.logs._records import LogReader
@@ -24,8 +24,9 @@ TRIED = 20
 # How many lines are compared to know what a part of them is.
 ALIGNED = 10
 
-# A longer line is not tried: its parts are searched for with regular expressions.
+# A longer line is not tried, or one of more parts: they are searched for with regular expressions, and compared.
 LONGEST_TRIED = 2048
+MOST_PARTS = 100
 
 CLOCK = r"\d\d:\d\d:\d\d(?:\.\d+|,\d{3}(?![\d.]))?"
 DATE_AND_TIME = (
@@ -35,30 +36,74 @@ DATE_AND_TIME = (
     rf"|[A-Z][a-z]{{2}}, \d\d [A-Z][a-z]{{2}} \d{{4}} {CLOCK} (?:GMT|[-+]\d{{4}})"
     rf"|[A-Z][a-z]{{2}} [A-Z][a-z]{{2}} [ \d]\d {CLOCK} \d{{4}}"
 )
+EPOCH = r"1\d{9}(?:\.\d+|\d{3}|\d{6}|\d{9})?"
+# Dates and times of day that the reader does not take for a time: each is a part of its own.
+DATE = (
+    r"(?<![\w./-])(?:\d{4}[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./]\d{4}|\d\d?[-/][A-Z][a-z]{2}[-/]\d{4}"
+    r"|\d{8}(?= \d\d:?\d\d)|\d{6}(?=/\d{6}\b))(?![\w.-])"
+)
+TIME_OF_DAY = rf"(?<![\w.:]){CLOCK}(?![\w:])|(?<=\b\d{{6}}/)\d{{6}}(?:\.\d+)?\b"
 ADDRESS = (
     r"(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?"
     r"|\[?(?=[0-9a-fA-F:]*::|(?:[0-9a-fA-F]*:){7})[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}\]?(?::\d{1,5})?"
 )
+METHODS = "GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE|PURGE"
+REQUEST = rf"[A-Z]{{3,16}} \S+(?: \S+)* HTTP/\d(?:\.\d)?|(?:{METHODS}) /\S*"
+PROTOCOL = r"HTTP/\d(?:\.\d)?"
+URL = r"[a-z][a-z0-9+.-]*://\S+"
 NUMBER = r"\d+(?:\.\d+)?"
-
-# What a part of a line is, and nginx's variables for it: the first one that is not in the format yet.
-KINDS = (
-    (rf"{DATE_AND_TIME}|1\d{{9}}(?:\.\d+|\d{{3}}|\d{{6}}|\d{{9}})?", ("time_local",)),
-    (r"[A-Z]{3,16} \S+(?: \S+)* HTTP/\d(?:\.\d)?", ("request",)),
-    (rf"(?:{ADDRESS}|-)(?:, *(?:{ADDRESS}))+", ("http_x_forwarded_for",)),
-    (ADDRESS, ("remote_addr",)),
-    (r"(?:GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE|PURGE)", ("request_method",)),
-    (r"HTTP/\d(?:\.\d)?", ("server_protocol",)),
-    (r"/\S*", ("request_uri",)),
-    (r"[1-5]\d\d", ("status", "body_bytes_sent")),
-    (rf"\d+\.\d+s?|{NUMBER}(?:ns|us|µs|ms|s)", ("request_time",)),
-    (r"\d+", ("body_bytes_sent",)),
-    (r"https?://\S+", ("request_uri", "http_referer")),
-    (r"(?:Mozilla|curl|Wget|[\w.-]+)/\d.*|.*(?:bot|Bot)\b.*", ("http_user_agent",)),
-    (r"(?:[a-z0-9-]+\.)+[a-z]{2,}", ("host",)),
+# A product with a version, which programs that are known, texts in quotes and labels tell from other names.
+PRODUCT = r"(?!HTTP/|TLS)[A-Za-z][\w.+-]*/v?\d.*"
+AGENT = (
+    r"(?:Mozilla|Opera|curl|Wget|okhttp|[Pp]ython|Go-http-client|Java|axios|PostmanRuntime)\b.*/.*"
+    r"|.*(?:bot|Bot|[Ss]pider)\b.*"
 )
-# A text in quotes, a time in brackets or bare, or what stands between separators.
-PART = rf'"(?P<quoted>(?:\\.|[^"\\])*)"|\[(?P<bracketed>[^\]]*)\]|(?P<time>{DATE_AND_TIME})|(?P<word>[^\s|,;"]+)'
+NAME = r"[A-Za-z][\w.@\\-]*"
+# With an end that hosts often have: others are names of loggers (web.access), files (main.py) and users (j.doe).
+HOST = (
+    r"(?i:(?!.*\.(?:go|js|md|pl|py|rb|rs|sh|ts)\Z)(?:[a-z0-9-]+\.)+(?:[a-z]{2}|com|org|net|edu|gov|info|biz|app|dev|cloud"
+    r"|online|shop|site|store|tech|xyz|arpa|corp|example|home|internal|intranet|invalid|lan|local|localhost|test)"
+    r"|www\.(?:[a-z0-9-]+\.)*[a-z]{2,})(?::\d{1,5})?"
+)
+# The statuses of HTTP, and of nginx, IIS, AWS and Cloudflare.
+STATUS = (
+    "10[0-3]|20[0-8]|226|30[0-8]|4(?:0[0-9]|1[0-8]|2[1-689]|31|40|44|49|5[01]|60|63|9[4-9])"
+    "|5(?:0[0-8]|1[01]|2[0-79]|30|98|99)"
+)
+
+# Units of durations, as they are after a number or at the end of a name.
+DURATIONS = {
+    **dict.fromkeys(("ms", "msec", "msecs", "millis", "milliseconds"), "ms"),
+    **dict.fromkeys(("us", "µs", "usec", "usecs", "micros", "microseconds"), "us"),
+    **dict.fromkeys(("ns", "nsec", "nanos", "nanoseconds"), "ns"),
+    **dict.fromkeys(("s", "sec", "secs", "seconds"), "s"),
+}
+SIZES = {"b", "B", "byte", "bytes", "Bytes"}
+LONG = rf"{NUMBER}(?:ns|us|µs|ms|s)"
+
+# Further names than those of presets, as `plain` has them. What a name does not fit (see `ALIKE`) does not have it.
+NAMES = {
+    "client": "cli from source raddr client remoteip clientaddress",
+    "user": "usr login account",
+    "time": "when at start datetime eventtime logtime epoch datum datetimeutc",
+    "method": "m mtd meth",
+    "target": "u resource link",
+    "status": "s st rc sc result outcome rcode",
+    "bytes_sent": "b sz len written byteswritten out sent down tx bodybytes bodysize resplen contentsize",
+    "duration": "d dur rt lat time total totaltime processing processingtime runtime servetime handlingtime",
+    "referer": "ref refer",
+    "user_agent": "browser",
+}
+# Parts of a path that say that a member is not of the client, the request or the response as a whole.
+FOREIGN = {
+    "client": r"upstream|backend|server|local|dst|dest|destination|node|host|pod|origin",
+    "status": r"upstream|backend|origin|grpc",
+    "status_alone": r"port|p?id|line|level|count|n|size|bytes|len|length|time|ms|us",  # numbers like one
+    "bytes_sent": r"upstream|backend|origin|request|req|in|rx|received",
+    "duration": r"upstream|backend|origin|db|dns|connect|queue|tls|wait",
+}
+# The last name of a path that says nothing besides the one before it.
+GENERAL = {"original", "name", "value", "raw", "string", "text"}
 
 
 def guess(lines: list[bytes]) -> Format | None:
@@ -73,228 +118,529 @@ def guess(lines: list[bytes]) -> Format | None:
     """
     lines = [line for line in lines[:TRIED] if len(line) < LONGEST_TRIED]
     texts = [line.decode("utf-8", "replace") for line in lines]
-    attempts = [partial(attempt, text) for text in texts[:3] for attempt in (of_object, of_pairs, of_labels)]
+    kinds = of_object, of_pairs, of_labels
+    attempts = [partial(kind, texts[i:ALIGNED]) for i in range(len(texts[:3])) for kind in kinds]
     if len(texts) > 1:
-        attempts.insert(0, partial(of_table, *texts[:2]))
+        attempts.insert(0, partial(of_table, texts[0], texts[1:ALIGNED]))
     for attempt in attempts:
         with suppress(ValueError, RecursionError):  # of json.loads: brackets in brackets
             format = attempt()
             if format is not None and 2 * reads(format, lines) >= len(lines):
                 return format
-    counts = {format: reads(format, lines) for format in islice(of_texts(texts[:ALIGNED]), 3)}
-    best = max(counts, key=counts.__getitem__, default=None)
-    return best if best and 2 * counts[best] >= len(lines) else None
+    formats = [format for format in islice(of_texts(texts[:ALIGNED]), 3) if 2 * reads(format, lines) >= len(lines)]
+    known = [sum(not name.startswith("extra.") for name in format.fields) for format in formats]
+    # A separator is trusted, unless only a part of the line has it.
+    return next((format for format, count in zip(formats, known, strict=True) if 2 * count >= max(known)), None)
 
 
 def reads(format: Format, lines: Iterable[bytes]) -> int:
     """Return how many lines are records of a format."""
     data = b"".join(line + b"\n" for line in lines)
-    reader = LogReader(format.programs)
+    try:
+        reader = LogReader(format.programs)
+    except ValueError:  # more fields than a format may have
+        return 0
     return reader.convert(data, bytearray(reader.capacity_for(len(data)))).records
 
 
 # --- text -------------------------------------------------------------------------------------------------------------
 
-METHODS = "GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE|PURGE"
-REQUEST = rf"[A-Z]{{3,16}} \S+(?: \S+)* HTTP/\d(?:\.\d)?|(?:{METHODS}) /\S*"
-NAME = r"[A-Za-z][\w.@\\-]*"
-AGENT = r"(?:Mozilla|curl|Wget|[\w.-]+)/\d.*|.*(?:bot|Bot)\b.*"
-# Words after a number that say what it is.
-AFTER_NUMBER = {
-    **dict.fromkeys(("ms", "msec", "msecs", "millis"), "duration_ms"),
-    **dict.fromkeys(("us", "usec", "micros"), "duration_us"),
-    **dict.fromkeys(("s", "sec", "secs", "seconds"), "request_time"),
-    **dict.fromkeys(("B", "bytes"), "body_bytes_sent"),
+# A text in quotes, one in brackets, a time, or what stands between separators. A group is what varies.
+PART = (
+    r'"(?P<quoted>(?:\\.|[^"\\])*)"|\[(?P<bracketed>[^\]"]*)\]'
+    rf"|(?P<time>{DATE_AND_TIME})|(?P<date>{DATE})|(?:(?<=\b\d{{6}})/)?(?P<clock>{TIME_OF_DAY})|(?P<word>[^\s|,;\"]+)"
+)
+# What stands in quotes or brackets, and is several parts: 404 Not Found, 45 ms, a date and a time.
+SEVERAL = rf"(?:{DATE})[ /].*|[1-5]\d\d [A-Z].*|{NUMBER} [A-Za-z]+|\d+(?:b|B|bytes)"
+# The name before a value and its signs, the value, and signs after it.
+WORD = r"^((?:(?:\w+[{(<])?[A-Za-z_][\w.-]*=)?[^\w/\[-]*)(.*?)([^\w/\]-]*)$"
+SEPARATORS = "\t|;,"
+# The variables of fields in format strings; others have their names.
+VARIABLES = {
+    "client": "remote_addr",
+    "user": "remote_user",
+    "time": "time_local",
+    "method": "request_method",
+    "target": "request_uri",
+    "protocol": "server_protocol",
+    "bytes_sent": "body_bytes_sent",
+    "referer": "http_referer",
+    "user_agent": "http_user_agent",
+    "vhost": "host",
+    "duration": "request_time",
+    "duration_s": "request_time",
+    "forwarded_for": "http_x_forwarded_for",
 }
 
 
 class Part(NamedTuple):
-    """A part of a line that varies: what is written before and after it, and where it is ("quoted", "word", ...)."""
+    """A part of a line that varies: what is written before it, where it is ("quoted", "word", ...), and its value."""
 
     before: str
-    after: str
     place: str
     value: str
 
 
+@cache
+def phrases() -> str:
+    """Return a regular expression for what may follow a status: OK, Not Found."""
+    from http import HTTPStatus
+
+    return "|".join(sorted({re.escape(status.phrase) for status in HTTPStatus}, reverse=True))
+
+
 def parts_of(line: str) -> tuple[list[Part], str]:
-    """Return the parts of a line, and what is written after the last one."""
+    """Return the parts of a line, and what is written after the last one.
+
+    >>> parts_of('[200 OK] 12b')
+    ([Part(before='[', place='word', value='200'), Part(before=' ', place='reason', value='OK'), ...
+    """
     found: list[Part] = []
     at, line = 0, line.rstrip()
-    for match in re.finditer(PART, line):
-        place, value = match.lastgroup or "word", match[match.lastgroup or 0]
-        around = {"quoted": '"', "bracketed": "["}.get(place, "")
-        before, after = line[at : match.start()] + around, around.replace("[", "]")
-        if place == "word":
-            key, value, after = re.findall(r"^((?:[A-Za-z_][\w.-]*=)?[^\w/\[-]*)(.*?)([^\w/\]-]*)$", value)[0]
-            before += key
-        if not value and place == "word":
+    pattern = rf"(?<=\b[1-5]\d\d )(?P<reason>{phrases()})\b|{PART}"
+    for match in re.finditer(pattern, line):
+        place = match.lastgroup or "word"
+        value, start, stop = match[place], match.start(place), match.end(place)
+        if place in ("quoted", "bracketed") and re.fullmatch(SEVERAL, value) and not is_time(value):
+            inner, end = parts_of(value)
+            found += [Part(line[at:start] + inner[0].before, *inner[0][1:]), *inner[1:]]
+            at = stop - len(end)
             continue
-        found.append(Part(before, after, place, value))
-        at = match.end()
+        if place == "word":
+            key, value, after = re.findall(WORD, value)[0]
+            if value.endswith("]") and "[" not in value:
+                value, after = value[:-1], "]" + after
+            if (label := re.match(r"([A-Za-z_]\w*):(?!//|:)(?=.)", value)) and not key and field_of(label[1])[0]:
+                key, value = label[0], value[label.end() :]
+            start, stop = start + len(key), stop - len(after)
+            if unit := re.fullmatch(r"(\d+)(b|B|[Bb]ytes?)", value):
+                value, stop = unit[1], start + len(unit[1])
+        if value or place != "word":
+            found.append(Part(line[at:start], place, value))
+            at = stop
     return found, line[at:]
+
+
+def is_time(value: str) -> bool:
+    return bool(re.fullmatch(f"{DATE_AND_TIME}|{EPOCH}", value))
+
+
+class Rows(NamedTuple):
+    """Lines of the same parts: what is before each and at the end, where they are, and their values in each line."""
+
+    signs_before: list[str]
+    places: list[str]
+    columns: list[list[str]]
+    end: str
+
+
+def rows_of(lines: list[list[Part]], end: str) -> Rows:
+    first = lines[0]
+    columns = [[line[i].value for line in lines] for i in range(len(first))]
+    return Rows([part.before for part in first], [part.place for part in first], columns, end)
+
+
+def alike(lines: list[str]) -> Iterable[Rows]:
+    """Yield the lines that have the same parts, most first; before them all lines, if a separator divides them."""
+    separated = columns_of(lines)
+    if separated:
+        yield joined(separated[0], separated[1])
+    groups: dict[Any, list[list[Part]]] = {}
+    for line in lines:
+        parts, end = parts_of(line)
+        groups.setdefault((tuple(part[:2] for part in parts), end), []).append(parts)
+    for (_, end), rows in sorted(groups.items(), key=lambda item: -len(item[1])):
+        if 0 < len(rows[0]) <= MOST_PARTS:
+            yield rows_of(rows, end)
+
+
+def columns_of(lines: list[str]) -> tuple[str, list[list[str]]] | None:
+    """Return the separator that divides all lines into as many columns, and the columns; None: there is none."""
+    for separator in SEPARATORS:
+        # After ", " and "; " what follows is a part of a text more often.
+        unquoted = "\n".join(re.sub('"[^"]*"', "", line) for line in lines)
+        if unquoted.count(separator) < 3 or (separator in ";," and f"{separator} " in unquoted):
+            continue
+        cell = rf'(?:^|{re.escape(separator)})((?:"(?:[^"]|"")*"|[^{separator}])*)'
+        rows = [re.findall(cell, line) for line in lines]
+        if 3 < len(rows[0]) <= MOST_PARTS and all(len(row) == len(rows[0]) for row in rows):
+            return separator, [list(column) for column in zip(*rows, strict=True)]
+    return None
+
+
+def joined(separator: str, columns: list[list[str]]) -> Rows:
+    """Return the parts of lines in columns. A column is one part, unless it has the same parts in all lines."""
+    result = Rows([], [], [], "")
+    before = ""
+    keys = [key_of(column) for column in columns]
+    labelled = 2 * sum(map(bool, keys)) > len(columns)  # otherwise it is a query
+    for column, key in zip(columns, keys, strict=True):
+        rows = cells_of(column, key if labelled else "")
+        for i, each in enumerate(rows.signs_before):
+            result.signs_before.append(each if i else before + each)
+        result.places.extend(rows.places)
+        result.columns.extend(rows.columns)
+        before = (rows.end if rows.columns else before + rows.end) + separator
+    return result._replace(end=before[:-1])
+
+
+def key_of(column: list[str]) -> str:
+    """Return what all cells of a column begin with, if it is a name and "="."""
+    keys = {(re.match(r"\s*([A-Za-z_][\w.-]*=)?", cell) or ("", ""))[1] or "" for cell in column}
+    return keys.pop() if len(keys) == 1 else ""
+
+
+def cells_of(column: list[str], key: str = "") -> Rows:
+    """Return the parts of a column, whose cells begin with a key."""
+    start = " " if all(cell.startswith(" ") for cell in column) else ""
+    end = " " if all(cell.endswith(" ") for cell in column) else ""
+    values = [cell.strip().removeprefix(key) for cell in column]
+    start += key
+    place = "cell"
+    if all(re.fullmatch('"[^"]*"', value) for value in values):
+        start, end, place = start + '"', '"' + end, "quoted"
+        values = [value[1:-1] for value in values]
+    elif any('"' in value for value in values):
+        place = "ragged"
+    whole = Rows([start], [place], [values], end)
+    if place == "ragged" or not any(re.search(r"[^\w.-]|\d[a-zA-Z]", value) for value in values):
+        return whole
+    if all(re.fullmatch(rf"-|{REQUEST}|{AGENT}|{URL}|{DATE_AND_TIME}", value) for value in values):
+        return whole
+    parts = [parts_of(value) for value in values]
+    signs = {(tuple(part[:2] for part in row), after) for row, after in parts}
+    first = parts[0][0][0] if len(signs) == 1 and parts[0][0] else None
+    if first is None or first.before.endswith("=") or first.before + first.value == values[0]:
+        return whole
+    found = rows_of([row for row, _ in parts], parts[0][1])
+    return found._replace(signs_before=[start + found.signs_before[0], *found.signs_before[1:]], end=found.end + end)
 
 
 def of_texts(lines: list[str]) -> Iterable[Format]:
     """Yield the format strings of lines, those first whose parts most lines have; none if too little is known."""
-    alike: dict[Any, list[list[Part]]] = {}
-    for line in lines:
-        parts, end = parts_of(line)
-        alike.setdefault((tuple(part[:3] for part in parts), end), []).append(parts)
-    for (signs, end), rows in sorted(alike.items(), key=lambda item: -len(item[1])):
-        names = names_of([[row[i].value for row in rows] for i in range(len(signs))], signs)
-        if sum(name is not None for name in names) < 2:
-            continue
-        written, count = "", 0
-        for (before, after, _), name in zip(signs, names, strict=True):
-            count += name is None
-            written += f"{without_signs(before)}${name or f'field{count}'}{without_signs(after)}"
-        with suppress(ValueError):
-            yield Format(re.sub("  +", "  ", written + without_signs(end)))
+    for rows in alike(lines):
+        fields = Fields(rows)
+        if fields.known() >= 2:
+            with suppress(ValueError):
+                yield Format(fields.written())
+
+
+class Fields:
+    """What the parts of lines are: fields by labels and units first, then by what they look like, and where they are.
+
+    Attributes:
+        names (list[str | None]): The field of each part, with a unit for durations; None: it is not known.
+        labels (list[str]): The name that is written before each part, or above it.
+    """
+
+    def __init__(self, rows: Rows, labels: list[str] | None = None) -> None:
+        self.rows = rows
+        self.missing = [i for i, values in enumerate(rows.columns) if "-" in values]
+        self.columns = [[value for value in values if value not in ("-", "")] for values in rows.columns]
+        self.names: list[str | None] = [None] * len(self.columns)
+        self.everywhere = range(len(self.columns))
+        self.units = [self.unit_after(i) for i in self.everywhere]
+        self.headers = labels
+        self.labels = [*labels] if labels else [self.label_before(i) for i in self.everywhere]
+        self.meanings = [field_of(label) if label else ("", "") for label in self.labels]
+        for i, (field, unit) in enumerate(self.meanings):  # time=12ms, rt=1715637504981: looks decide
+            is_moment = field == "duration" and not unit and self.like(EPOCH, i)
+            if is_moment or (field and not all(fits(field, value) for value in self.columns[i])):
+                self.labels[i], self.meanings[i] = "", ("", "")
+        self.by_labels()
+        self.by_units()
+        self.by_looks()
+
+    def known(self) -> int:
+        return sum(name not in (None, "date", "clock") for name in self.names)
+
+    # --- what is around a part
+
+    def before(self, i: int) -> str:
+        return self.rows.signs_before[i] if i < len(self.columns) else self.rows.end
+
+    def unit_after(self, i: int) -> str:
+        """Return the unit after a number, in the same part or after a space; an empty text: there is none."""
+        rest = self.before(i + 1)
+        found = re.match(r"(b|B|[Bb]ytes?)\b", rest)
+        if found or not self.columns[i] or not all(re.fullmatch(NUMBER, value) for value in self.columns[i]):
+            return found[1] if found else ""
+        after = {*self.columns[i + 1]} if rest == " " and self.rows.places[i + 1] == "word" else set()
+        unit = after.pop() if len(after) == 1 else ""
+        return unit if unit in DURATIONS or (unit in SIZES and unit != "b") else ""
+
+    def is_unit(self, i: int) -> bool:
+        return i > 0 and bool(self.units[i - 1]) and self.rows.signs_before[i] == " "
+
+    def label_before(self, i: int) -> str:
+        """Return the name before a part: `status=200`, `status: 200`; of some fields also `status 200`."""
+        before = self.rows.signs_before[i]
+        if found := re.search(r"([A-Za-z_][\w.-]*)[=:]\s?[\"'(\[{]?$", before):
+            return found[1]
+        names = {*self.columns[i - 1]} if i and not self.is_unit(i - 1) else set()
+        name = names.pop() if len(names) == 1 else ""
+        if not re.fullmatch(r"[A-Za-z_][\w.-]*", name):
+            return ""
+        if re.fullmatch(r'"?:\s?"?', before):
+            return name
+        is_told = before == " " and field_of(name)[0] in ("status", "bytes_sent", "duration", "user") and len(name) > 2
+        return name if is_told else ""
+
+    def like(self, pattern: str, i: int) -> bool:
+        """Return whether a part without a name is like a pattern in all lines."""
+        if self.names[i] or self.is_unit(i) or self.rows.places[i] == "ragged" or not self.columns[i]:
+            return False
+        return all(re.fullmatch(pattern, value) for value in self.columns[i])
+
+    def free(self, field: str, i: int) -> bool:
+        """Return whether the label of a part does not say that it is another field, or a number of something else."""
+        return not self.labels[i] or self.meanings[i][0] == field
+
+    def name(self, field: str, pattern: str, order: Iterable[int] | None = None) -> int:
+        """Name the first part that is like a pattern. Return its number; -1: there is none."""
+        if field in self.names:
+            return self.names.index(field)
+        order = self.everywhere if order is None else order
+        found = next((i for i in order if self.meanings[i][0] in ("", field) and self.like(pattern, i)), -1)
+        if found >= 0:
+            self.names[found] = field
+        return found
+
+    # --- labels and units
+
+    def by_labels(self) -> None:
+        for i in self.everywhere:
+            field, unit = self.meanings[i]
+            if field == "duration":
+                unit = unit or (self.units[i] and DURATIONS.get(self.units[i], "")) or unit_in(self.columns[i])
+                if not unit or any(name and name.startswith("duration") for name in self.names):
+                    continue
+            if field in ("path", "path_decoded"):
+                field = "path" if "query" in [meaning for meaning, _ in self.meanings] else "target"
+            if not field or field in self.names or not self.columns[i] or self.rows.places[i] == "ragged":
+                continue
+            if not (self.units[i] and field == "status"):
+                self.names[i] = f"duration_{unit}" if field == "duration" else field
+
+    def by_units(self) -> None:
+        """Name numbers with a unit after a space; of several sizes it is not known which one was sent."""
+        sizes = [i for i in self.everywhere if self.units[i] in SIZES and self.free("bytes_sent", i)]
+        if len(sizes) == 1 and "bytes_sent" not in self.names and self.names[sizes[0]] is None:
+            self.names[sizes[0]] = "bytes_sent"
+        for i in self.everywhere:
+            unit = DURATIONS.get(self.units[i])
+            has_one = any(name and name.startswith("duration") for name in self.names)
+            if unit and not has_one and self.names[i] is None and self.free("duration", i):
+                self.names[i] = f"duration_{unit}"
+
+    # --- looks and places
+
+    def by_looks(self) -> None:
+        bracketed = [i for i in self.everywhere if self.rows.places[i] == "bracketed"]
+        zoned = [i for i in self.everywhere if self.like(r".* ?(?:[-+]\d\d:?\d\d|Z|GMT)", i)]
+        self.name("time", f"{DATE_AND_TIME}|{EPOCH}", [*bracketed, *zoned, *self.everywhere])
+        for field, pattern in ("date", DATE), ("clock", TIME_OF_DAY):
+            found = [i for i in self.everywhere if self.rows.places[i] == field or self.like(pattern, i)]
+            self.name(field, r"\S+", found)
+        request = self.name("request", REQUEST)
+        self.name("forwarded_for", rf"(?:{ADDRESS}|-)(?:, *(?:{ADDRESS}))+")
+        client = self.name_client()
+        method = self.name("method", f"{METHODS}|{METHODS.lower()}")
+        self.name("protocol", PROTOCOL)
+        if request < 0 and "path" not in self.names:
+            request = self.name_target(method)
+        order = [*self.everywhere[max(request, method) + 1 :], *self.everywhere]
+        status = self.name("status", STATUS, [i for i in order if not self.units[i]])
+        self.name_duration(status)
+        self.name_size(status if status >= 0 else request)
+        agent = self.name_agent(client, status)
+        self.name_referer(agent, status)
+        self.name("vhost", HOST)
+        self.name_user(client)
+
+    def name_client(self) -> int:
+        """Name the first address that varies: one that does not, or has the port of one, is of a server."""
+        addresses = [i for i in self.everywhere if self.like(ADDRESS, i) and self.free("client", i)]
+        addresses.sort(key=lambda i: all(re.search(r"\d:(?:80|443|8080|8443)$", value) for value in self.columns[i]))
+        varied = [i for i in addresses if len(set(self.columns[i])) > 1]
+        return self.name("client", ADDRESS, [*varied, *addresses] if len(self.rows.columns[0]) > 2 else addresses)
+
+    def name_target(self, method: int) -> int:
+        """Name the path or URL after the method, or a path; without a method, a URL that is in each line."""
+        after = [method + 1] if 0 <= method < len(self.columns) - 1 else []
+        is_tunnel = bool(after) and {*self.columns[method]} == {"CONNECT"}
+        urls = [i for i in self.everywhere if self.like(r"https?://\S+", i) and i not in self.missing]
+        found = self.name("target", rf"{HOST}|\S+:\d+" if is_tunnel else rf"/\S*|{URL}", after)
+        if found < 0:
+            found = self.name("target", r"/\S*")
+        if found < 0 and method < 0 and len(urls) == 1:
+            found = self.name("target", URL, urls)
+        queries = [found + 1] if 0 <= found < len(self.columns) - 1 and self.rows.places[found] == "cell" else []
+        if queries and self.name("query", r"[^=\s?]+=\S*", queries) == found + 1:
+            self.names[found] = "path"
+        return found
+
+    def name_duration(self, status: int) -> None:
+        """Name a number with a unit, the greatest one if there are several; or one that looks like seconds."""
+        if any(name and name.startswith("duration") for name in self.names):
+            return
+        long = [i for i in self.everywhere if self.like(LONG, i) and not is_foreign("duration", self.labels[i])]
+        found = [i for i in long if self.free("duration", i)] or (long if len(long) == 1 else [])
+        after = [i for i in [*self.everywhere[max(status, 0) :], *self.everywhere] if self.free("duration", i)]
+        after = [i for i in after if not self.names[i] and not self.units[i] and unit_in(self.columns[i])]
+        for i in [max(found, key=self.seconds)] if found else after[:1]:
+            self.names[i] = "duration"
+
+    def seconds(self, i: int) -> float:
+        powers = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+        found = [re.findall(r"([\d.]+)(\D+)", value)[0] for value in self.columns[i]]
+        return sum(float(number) * powers[unit] for number, unit in found)
+
+    def name_size(self, before: int) -> None:
+        """Name the number that follows the status, where sizes are; not one that is always 0 if there are others."""
+        if "bytes_sent" in self.names:
+            return
+        others = ("target", "request", "method", "client", "user_agent")
+        stop = next((i for i in self.everywhere[before + 1 :] if self.names[i] in others), len(self.columns))
+        found = [i for i in range(before + 1, stop) if self.like(r"\d+", i) and self.free("bytes_sent", i)]
+        found = [i for i in found if not self.units[i]]
+        for i in sorted(found, key=lambda i: {*self.columns[i]} == {"0"})[:1]:
+            self.names[i] = "bytes_sent"
+
+    def name_agent(self, client: int, status: int) -> int:
+        order = [i for i in self.everywhere if i > client or client > status]
+        order = [i for i in order if not (self.rows.places[i] == "word" and self.before(i + 1).startswith(" ("))]
+        agent = self.name("user_agent", AGENT, order)
+        places = [i for i in order if self.rows.places[i] in ("quoted", "cell") or i == len(self.columns) - 1]
+        agents = rf"{AGENT}|{PRODUCT}"
+        return agent if agent >= 0 else self.name("user_agent", agents, places)
+
+    def name_referer(self, agent: int, status: int) -> None:
+        """Name a URL after the status or next to the agent; or a text in quotes that is missing before the agent."""
+        near = [i for i in (agent - 1, agent + 1) if agent >= 0 and i in self.everywhere]
+        order = [*near, *[i for i in self.everywhere if i > status]]
+        self.name(
+            "referer", URL, [i for i in order if not self.rows.signs_before[i].endswith("+")]
+        )  # agents: (+http://...)
+        if "referer" in self.names:
+            return
+        texts = [
+            i
+            for i in self.everywhere
+            if self.names[i] is None and not self.columns[i] and self.rows.places[i] == "quoted" and i > status >= 0
+        ]
+        if agent > 0 and agent - 1 in texts:
+            self.names[agent - 1] = "referer"
+        elif agent < 0 and len(texts) > 1 and texts[1] == texts[0] + 1:
+            self.names[texts[0]], self.names[texts[1]] = "referer", "user_agent"
+
+    def name_user(self, client: int) -> None:
+        """Name the part that is a user: near the client, names that some lines miss, or after a part that all miss.
+
+        Names of threads and of caches (HIT, web-1) are not missing, or in capitals.
+        """
+        if client < 0 or "user" in self.names:
+            return
+        ends = ("time", "request", "method", "status")
+        stop = next((i for i in self.everywhere[client + 1 : client + 6] if self.names[i] in ends), -1)
+        near = [*self.everywhere[client + 1 : client + 4 if stop < 0 else stop], *range(max(client - 1, 0), client)]
+        near = [i for i in near if self.names[i] is None]
+        near = [i for i in near if self.rows.places[i] not in ("bracketed", "quoted") or i in self.missing]
+        for i in near:
+            follows = i - 1 in near and not self.columns[i - 1]
+            varies = len(set(self.columns[i])) > 1 and i == stop - 1 > client
+            told = i in self.missing or follows or varies
+            if told and self.like(NAME, i) and self.free("user", i) and not self.like(r"[A-Z]+|.*[-_]\d+", i):
+                self.names[i] = "user"
+                return
+        for i in near:
+            if not self.columns[i] and i - 1 in near and not self.columns[i - 1] and self.rows.places[i] == "word":
+                self.names[i] = "user"
+                return
+
+    # --- the format string
+
+    def written(self) -> str:
+        """Return the format string: parts that are not known are field1, field2, ..., or have the name above them."""
+        text, count, used = "", 0, set(self.names)
+        for i in self.everywhere:
+            name = self.names[i]
+            before = without_signs(self.rows.signs_before[i])
+            if self.is_unit(i):
+                text += before + self.columns[i][0]
+                continue
+            words = self.rows.columns[i][0].split(" ")
+            if name is None and self.rows.places[i] == "time" and len(words) == 2 and not {"date", "clock"} & used:
+                name = "date $clock"  # another time
+                used.update(("date", "clock"))
+            if name is None:
+                count += 1
+                name = re.sub(r"\W", "_", self.headers[i]) if self.headers else ""
+                name = f"field{count}" if not name or name in used or name in NGINX else name
+                used.add(name)
+            variable = VARIABLES.get(name, name)
+            rest = without_signs(self.before(i + 1))
+            text += before + (f"${{{variable}}}" if re.match(r"\w", rest) else f"${variable}")
+        return re.sub("  +", "  ", text + without_signs(self.rows.end))
 
 
 def without_signs(text: str) -> str:
     return text.replace("$", "")
 
 
-def of_text(line: str) -> Format | None:
-    """Return the format string of a line; None if too little of it is known."""
-    return next(iter(of_texts([line])), None)
+def of_table(header: str, lines: list[str]) -> Format | None:
+    """Return the format string of lines, given one that names their values; None if it does not.
 
-
-def names_of(columns: list[list[str]], signs: tuple[tuple[str, ...], ...]) -> list[str | None]:
-    """Return the variable of each part, given its values in several lines; None: it is not known."""
-    names: list[str | None] = [None] * len(columns)
-    missing = [i for i, values in enumerate(columns) if "-" in values]
-    columns = [[value for value in values if value not in ("-", "")] for values in columns]
-
-    def like(pattern: str, i: int) -> bool:
-        return names[i] is None and bool(columns[i]) and all(re.fullmatch(pattern, value) for value in columns[i])
-
-    def name(variable: str, pattern: str, order: Iterable[int] | None = None) -> int:
-        """Name the first part that is like a pattern. Return its number; -1: there is none."""
-        found = next((i for i in (everywhere if order is None else order) if like(pattern, i)), -1)
-        if found >= 0 and variable not in names:
-            names[found] = variable
-        return found
-
-    everywhere = range(len(columns))
-    for i in everywhere[:-1]:  # numbers with a unit after them
-        variable = AFTER_NUMBER.get(columns[i + 1][0]) if columns[i + 1] else None
-        if variable and variable not in names and like(NUMBER, i) and signs[i + 1][0] == " ":
-            names[i] = variable
-    for i in everywhere:  # and those with a name before them
-        label = re.search(r"([A-Za-z_][\w.-]*)=\"?$", signs[i][0]) or re.search(
-            r"^([A-Za-z_][\w.-]*):$", columns[i - 1][0] + signs[i - 1][1] if i and columns[i - 1] else ""
-        )
-        field = known_names().get(plain(label[1]), "") if label else ""
-        variable = {"bytes_sent": "body_bytes_sent", "duration": "request_time"}.get(field, field)
-        unit = unit_of(label[1]) if label else ""
-        if field == "duration" and unit:
-            variable = f"duration_{unit[1:]}"
-        if field in LABELLED and variable not in names and columns[i] and all(fits(field, each) for each in columns[i]):
-            names[i] = variable
-    bracketed = [i for i in everywhere if signs[i][2] == "bracketed"]
-    time = name("time_local", KINDS[0][0], [*bracketed, *everywhere])
-    request = name("request", REQUEST)
-    name("http_x_forwarded_for", KINDS[2][0])
-    client = name("remote_addr", ADDRESS)
-    method = name("request_method", METHODS)
-    name("server_protocol", r"HTTP/\d(?:\.\d)?")
-    if request < 0:
-        near = [method + 1, *everywhere] if 0 <= method < len(columns) - 1 else everywhere
-        request = name("request_uri", r"/\S*|https?://\S+", near[:1] if method >= 0 else [])
-        request = max(request, name("request_uri", r"/\S*", near))
-    status = name("status", r"[1-5]\d\d", [*everywhere[max(request, method) + 1 :], *everywhere])
-    duration = rf"\d+\.\d+s?|{NUMBER}(?:ns|us|µs|ms|s)"
-    if not any(each and each.startswith("duration") for each in names):
-        name("request_time", duration, [*everywhere[max(status, 0) :], *everywhere])
-    # A size is after the status, or after the request; 0 in each line is most often something else.
-    order = [*everywhere[status + 1 :]] if status >= 0 else [*everywhere[request + 1 :]]
-    order = [i for i in order if i > time or time > max(status, request)]
-    name("body_bytes_sent", r"\d+", sorted(order, key=lambda i: set(columns[i]) == {"0"}))
-    agent = name("http_user_agent", AGENT, [i for i in everywhere if i > client or client > status])
-    name("http_referer", r"[a-z][a-z0-9+.-]*://\S+")
-    texts = [
-        i for i in everywhere if names[i] is None and not columns[i] and signs[i][2] == "quoted" and i > status >= 0
-    ]
-    if "http_referer" not in names and agent > 0 and agent - 1 in texts:
-        names[agent - 1] = "http_referer"
-    elif agent < 0 and len(texts) > 1 and texts[1] == texts[0] + 1:
-        names[texts[0]], names[texts[1]] = "http_referer", "http_user_agent"
-    name("host", r"(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}")
-    name_user(names, client, columns, missing, signs)
-    return names
-
-
-# Fields that a name before a value tells of.
-LABELLED = {"user", "status", "bytes_sent", "duration", "referer", "user_agent"}
-
-
-def name_user(
-    names: list[str | None],
-    client: int,
-    columns: list[list[str]],
-    missing: list[int],
-    signs: tuple[tuple[str, ...], ...],
-) -> None:
-    """Name the part that is a user: soon after the client, names in some lines, or "-" after another "-" in all."""
-    if client < 0 or "remote_user" in names or "user" in names:
-        return
-    near = [i for i in range(client + 1, min(client + 4, len(names))) if names[i] is None]
-    for i in near:
-        if (
-            columns[i]
-            and all(re.fullmatch(NAME, value) for value in columns[i])
-            and (i in missing or len(set(columns[i])) > 1 or (i - 1 in near and not columns[i - 1]))
-        ):
-            names[i] = "remote_user"
-            return
-    for i in near:
-        if not columns[i] and i - 1 in near and not columns[i - 1] and signs[i][2] == "word":
-            names[i] = "remote_user"
-            return
-
-
-def of_table(header: str, line: str) -> Format | None:
-    """Return the format string of a line, given one that names its values; None if it does not.
-
-    >>> of_table("when,ip,verb,url,code,id", "2024-10-10 13:55:36,192.0.2.1,GET,/a,200,7")
-    Format('$time_local,$client,$method,$target,$status,$id')
+    >>> of_table("when,ip,verb,url,code,ms,id", ["2024-10-10 13:55:36,192.0.2.1,GET,/a,200,12.5,7"])
+    Format('$time_local,$remote_addr,$request_method,$request_uri,$status,$duration_ms,$id')
     """
-    delimiter = next((each for each in "\t;,|" if header.count(each) > 1), " ")
-    names = [name.strip('" ') for name in header.split(delimiter)]
-    format = of_text(line)
-    parts = format.text.split(delimiter) if format and format.text else []
-    if len(parts) != len(names) or not all(re.fullmatch(r"[A-Za-z_][\w() .-]*", name) for name in names):
+    separated = columns_of([header, *lines])
+    if separated is None:
+        if any('"' in line for line in lines) or len({line.count(" ") for line in [header, *lines]}) > 1:
+            return None
+        separated = " ", [list(column) for column in zip(*(line.split(" ") for line in [header, *lines]), strict=True)]
+    separator, columns = separated
+    names = [column[0].strip('" ') for column in columns]
+    if not all(re.fullmatch(r"[A-Za-z_@][\w() .@-]*", name) for name in names) or len({*names}) < len(names):
         return None
-    known = known_names()
-    for i, name in enumerate(names):
-        field = known.get(plain(name), "")
-        if field and fits(field, line.split(delimiter)[i].strip('"')):
-            parts[i] = re.sub(r"\$\w+", f"${field}", parts[i])
-        else:
-            parts[i] = re.sub(r"\$(?:field\d+|body_bytes_sent|request_time)", "$" + re.sub(r"\W", "_", name), parts[i])
-    return Format(delimiter.join(parts))
+    columns = [column[1:] for column in columns]
+    labels: list[str] = []
+    for name, column in zip(names, columns, strict=True):
+        count = len(cells_of(column).columns)
+        labels += [name] if count == 1 else [""] * count
+    fields = Fields(joined(separator, columns), labels)
+    return Format(fields.written()) if fields.known() >= 2 else None
 
 
 # --- members ----------------------------------------------------------------------------------------------------------
 
 ALIKE: dict[str, Callable[[str], Any]] = {
     "client": re.compile(ADDRESS).fullmatch,
-    "time": re.compile(KINDS[0][0]).fullmatch,
-    "method": re.compile(r"[A-Z]{3,16}").fullmatch,
+    "user": re.compile(r"[^\s/]+(?: [^\s/]+)?").fullmatch,
+    "time": re.compile(f"{DATE_AND_TIME}|{EPOCH}").fullmatch,
+    "request": re.compile(REQUEST).fullmatch,
+    "method": re.compile(rf"[A-Z]{{3,16}}|{METHODS.lower()}").fullmatch,
     "target": re.compile(r"(?:/|https?://)\S*").fullmatch,
     "path": re.compile(r"/.*").fullmatch,
     "protocol": re.compile(r"[A-Z]+/\d.*").fullmatch,
-    "status": re.compile(r"[1-5]\d\d").fullmatch,
+    "status": re.compile(STATUS).fullmatch,
     "bytes_sent": re.compile(r"\d+").fullmatch,
     "duration": re.compile(rf"{NUMBER}(?:ns|us|µs|ms|s)?").fullmatch,
+    "referer": re.compile(rf"{URL}|/\S*").fullmatch,
+    "user_agent": re.compile(r"(?![a-z]+://).*[A-Za-z].*").fullmatch,
+    "vhost": re.compile(rf"{HOST}|{ADDRESS}|localhost(?::\d+)?").fullmatch,
+}
+
+# Words that tell of a field wherever they are in a name.
+TELLING = {
+    **dict.fromkeys(("ref", "referer", "referrer"), "referer"),
+    **dict.fromkeys(("duration", "elapsed", "latency"), "duration"),
 }
 
 
+@cache
 def known_names() -> Mapping[str, str]:
-    """Return the fields that members of JSON have in presets, by their names without signs and case.
+    """Return the fields that members of JSON have in presets, and NAMES, by their names without signs and case.
 
     >>> known_names()["remoteip"]
     'client'
@@ -306,6 +652,9 @@ def known_names() -> Mapping[str, str]:
             if field in FIELDS:
                 for path in paths.split("|"):
                     names.setdefault(plain(path), field)
+    for field, more in NAMES.items():
+        for name in more.split():
+            names.setdefault(name, field)
     return names
 
 
@@ -314,28 +663,66 @@ def plain(path: str) -> str:
     return re.sub(r"[^a-z0-9]", "", path.strip().rpartition(".")[2].lower())
 
 
-def of_object(line: str) -> Format | None:
-    """Return the map of a JSON object; None if it is none."""
+def field_of(path: str) -> tuple[str, str]:
+    """Return the field that a name or the path of a member tells of, and the unit; two empty texts: of none.
+
+    >>> field_of("elapsedMs"), field_of("response_time_in_us"), field_of("user_agent.original")
+    (('duration', 'ms'), ('duration', 'us'), ('user_agent', ''))
+    >>> field_of("upstream.status"), field_of("db_ms")
+    (('', ''), ('', ''))
+    """
+    names = known_names()
+    *before, last = path.strip().split(".")
+    if plain(last) in GENERAL and before:
+        field = names.get(plain(before[-1]), "")
+        return (field, "") if field in ("user", "user_agent", "client") or before[-1] == "url" else ("", "")
+    words = words_of(last)
+    unit = DURATIONS.get(words[-1], "") if words else ""
+    base = "".join(words[:-1]).removesuffix("in")
+    told = next((TELLING[word] for word in words if word in TELLING), "")
+    told = "" if is_foreign(told, last) else told
+    if unit and (names.get(base, told) == "duration" if base else len(words[-1]) > 1):
+        field = "duration"
+    else:
+        field, unit = names.get(plain(last), told), ""
+    return ("", "") if plain(last) == "name" or is_foreign(field, ".".join(before)) else (field, unit)
+
+
+def of_object(lines: list[str]) -> Format | None:
+    """Return the map of JSON objects; None if the first one is none."""
     from json import loads
 
-    record = loads(line)
-    return Format(map=chosen(members(record))) if isinstance(record, dict) else None
+    first = loads(lines[0])
+    if not isinstance(first, dict):
+        return None
+    pairs = [*members(first)]
+    for line in lines[1:]:
+        with suppress(ValueError, RecursionError):
+            record = loads(line)
+            pairs += members(record) if isinstance(record, dict) else ()
+    return Format(map=chosen(pairs))
 
 
-def of_pairs(line: str) -> Format | None:
-    """Return the map of a line of logfmt; None if it is none."""
+def of_pairs(lines: list[str]) -> Format | None:
+    """Return the map of lines of logfmt; None if the first one is none."""
     word = r'[\w.@-]+(?:=(?:"(?:\\.|[^"\\])*"|[^\s"]*))?'
-    if line.count("=") < 3 or not re.fullmatch(rf"\s*{word}(?:\s+{word})*\s*", line):
-        return None
-    found = re.findall(r'([\w.@-]+)=(?:"((?:\\.|[^"\\])*)"|(\S*))', line)
-    return Format("logfmt", map=chosen((name, quoted or bare) for name, quoted, bare in found))
+    pairs: list[tuple[str, str]] = []
+    for line in lines:
+        if line.count("=") < 3 or not re.fullmatch(rf"\s*{word}(?:\s+{word})*\s*", line):
+            if not pairs:
+                return None
+            continue
+        found = re.findall(r'([\w.@-]+)=(?:"((?:\\.|[^"\\])*)"|(\S*))', line)
+        pairs += [(name, quoted or bare) for name, quoted, bare in found]
+    return Format("logfmt", map=chosen(pairs))
 
 
-def of_labels(line: str) -> Format | None:
-    """Return the map of a line of LTSV; None if it is none."""
-    if not re.fullmatch(r"[\w.-]+:[^\t]*(?:\t[\w.-]+:[^\t]*)+", line):
+def of_labels(lines: list[str]) -> Format | None:
+    """Return the map of lines of LTSV; None if the first one is none."""
+    labelled = [line for line in lines if re.fullmatch(r"[\w.-]+:[^\t]*(?:\t[\w.-]+:[^\t]*)+", line)]
+    if labelled[:1] != lines[:1]:
         return None
-    parts = [part.partition(":") for part in line.split("\t")]
+    parts = [part.partition(":") for line in labelled for part in line.split("\t")]
     return Format("ltsv", map=chosen((name, value) for name, _, value in parts))
 
 
@@ -349,34 +736,87 @@ def members(record: dict[str, Any], before: str = "") -> Iterable[tuple[str, str
             yield path, str(value)
 
 
+# The fields that values alone tell of, if no name does, and what these are like.
+BY_VALUE = {
+    "client": ADDRESS,
+    "time": f"{DATE_AND_TIME}|{EPOCH}",
+    "request": REQUEST,
+    "method": METHODS,
+    "target": r"(?:/|https?://)\S*",
+    "status": "20[0146]|30[12478]|40[013459]|429|50[0-4]",
+    "user_agent": AGENT,
+}
+
+
 def chosen(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the map of the members that are fields, by their names and values, or by their values alone."""
-    pairs, names, found = list(pairs), known_names(), dict[str, str]()
-    for by_name in True, False:
-        for path, value in pairs:
-            field = names.get(plain(path), "")
-            if not by_name:
-                field = next((each for each in ("client", "time", "method", "target") if fits(each, value)), "")
-                if field == "method" and value not in ("GET", "POST", "HEAD", "PUT", "DELETE"):
-                    field = ""
-            if field and field not in found and path not in found.values() and fits(field, value):
-                found[f"duration{unit_of(path)}" if field == "duration" else field] = path
+    """Return the map of the members of records that are fields, by their names and values, or by their values alone."""
+    columns: dict[str, list[str]] = {}
+    for path, value in pairs:
+        columns.setdefault(path, []).extend([value] if value not in ("", "-") else [])
+    found = by_name(columns)
+    for field, pattern in BY_VALUE.items():
+        has_it = field in found or (field == "target" and {"path", "path_decoded", "request"} & {*found})
+        for path, values in columns.items() if not has_it else ():
+            told = field_of(path)[0]
+            if path not in found.values() and told in ("", field) and values and tells(field, path, values, pattern):
+                found[field] = path
+                break
+    if {"method", "target"} <= {*found}:
+        found.pop("request", None)
     for field in "path", "path_decoded":
         path = found.pop(field, "")
-        if path and "target" not in found:
-            is_sent = any(each == path and re.search(r"[?%]", value) for each, value in pairs)
-            found["target" if is_sent else field] = path
+        if path and ("query" in found or "target" not in found):
+            is_sent = any(re.search(r"[?%]", value) for value in columns[path])
+            found["path" if "query" in found else "target" if is_sent else field] = path
     return found
 
 
-def unit_of(path: str) -> str:
-    """Return the unit at the end of the name of a duration, as maps have it.
+def by_name(columns: Mapping[str, list[str]]) -> dict[str, str]:
+    """Return the map of the members that are fields by their names, if their values can be."""
+    found: dict[str, str] = {}
+    for path, values in columns.items():
+        field, unit = field_of(path)
+        if field == "duration":
+            unit = unit or unit_in(values)
+            if not unit or any(name.startswith("duration") for name in found):
+                continue
+        if field and field not in found and values and all(fits(field, value) for value in values):
+            found[f"{field}.{unit}" if unit not in ("", "s") else field] = path
+    return found
 
-    >>> unit_of("elapsed_ms"), unit_of("took")
-    ('.ms', '')
+
+def tells(field: str, path: str, values: list[str], pattern: str) -> bool:
+    """Return whether the values of a member tell that it is a field, and its path does not deny it."""
+    if not all(re.fullmatch(pattern, value) for value in values):
+        return False
+    is_number = field == "status" and is_foreign("status_alone", path)
+    return not is_number and not is_foreign(field, path)
+
+
+def words_of(path: str) -> list[str]:
+    """Return the words of a name, in lower case.
+
+    >>> words_of("upstream_addr"), words_of("elapsedMs"), words_of("HTTPStatus")
+    (['upstream', 'addr'], ['elapsed', 'ms'], ['http', 'status'])
     """
-    found = re.search(r"[^a-z](ms|us|ns)$|([mun]s|[Mm]s)$", path)
-    return f".{(found[1] or found[2]).lower()}" if found else ""
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", path)]
+
+
+def is_foreign(field: str, path: str) -> bool:
+    """Return whether a name says that it is of another one than a field would be."""
+    return any(re.fullmatch(FOREIGN.get(field, "(?!)"), word) for word in words_of(path))
+
+
+def unit_in(values: list[str]) -> str:
+    """Return the unit of durations, by their own units, or seconds if half are less than one and have three decimals.
+
+    >>> unit_in(["0.012", "1.503"]), unit_in(["12ms"]), unit_in(["12.5"]), unit_in(["12"])
+    ('s', 's', '', '')
+    """
+    if values and all(re.fullmatch(LONG, value) for value in values):
+        return "s"  # the reader has them in seconds
+    is_exact = bool(values) and all(re.fullmatch(r"\d{1,6}\.\d{3,}", value) for value in values)
+    return "s" if is_exact and 2 * sum(value.startswith("0.") for value in values) >= len(values) else ""
 
 
 def fits(field: str, value: str) -> bool:
