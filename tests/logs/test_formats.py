@@ -620,7 +620,7 @@ def test_a_preset_compiles(name):
         if isinstance(program, Text):
             check_steps(program)
             found = [step.name for step in program.steps if isinstance(step, Field)]
-            assert {"time", "status"} & {*found}
+            assert {"time", "status", "extra.clock"} & {*found}
         elif isinstance(program, Json):
             found = [field.name for _, field in program.members]
         else:

@@ -10,6 +10,7 @@ from support.tables import each_row
 
 from uricodec import logs
 from uricodec.logs import Format
+from uricodec.logs._detection import decide
 from uricodec.logs._records import LogReader
 
 ROOT = Path(__file__).parents[2]
@@ -1311,6 +1312,57 @@ def test_gitlabs_variables():
         format, b'192.0.2.1 [10/Oct/2024:13:55:36 +0000] "GET /a?q=[FILTERED] HTTP/1.1" "http://r.example/"'
     )
     assert (record["target"], record["path"], record["referer"]) == ("/a?q=[FILTERED]", "/a", "http://r.example/")
+
+
+# Members and keys that products add to those of their family.
+MEMBERS = [
+    (
+        b't=2020-05-27T15:08:20+0000 lvl=info msg="Request Completed" uname=admin method=GET path=/login status=302 '
+        b"remote_addr=192.0.2.2 time_ms=3 size=37 referer=http://h/",
+        ("logfmt", "192.0.2.2", "admin", "GET", "/login", 302, 37, None, None, 0.003),
+    ),
+    (
+        b'time="2018-07-06T11:34:21Z" level=info msg="response completed" http.request.host="r.example" '
+        b'http.request.method=GET http.request.remoteaddr="192.0.2.3:51742" http.request.uri="/v2/" '
+        b'http.request.useragent="docker/27 (linux)" http.response.duration=8.9ms http.response.status=200 '
+        b"http.response.written=527",
+        ("logfmt", "192.0.2.3", None, "GET", "/v2/", 200, 527, "docker/27 (linux)", "r.example", 0.0089),
+    ),
+    (
+        b'{"http.request.host":"r.example","http.request.method":"GET","http.request.remoteaddr":"192.0.2.3:51742",'
+        b'"http.request.uri":"/v2/","http.request.useragent":"docker/27","http.response.duration":8900000,'
+        b'"http.response.status":200,"http.response.written":527,"level":"info","msg":"response completed",'
+        b'"time":"2018-07-06T11:34:21Z"}',
+        ("slog", "192.0.2.3", None, "GET", "/v2/", 200, 527, "docker/27", "r.example", 0.0089),
+    ),
+    (
+        b'{"time":"2024-04-29T17:06:12.231Z","severity":"INFO","duration_s":0.01969,"status":200,"method":"GET",'
+        b'"path":"/api/v4/geo/proxy","host":"h.example","remote_ip":"192.0.2.4","ua":"curl/8","username":"root"}',
+        ("nginx-json", "192.0.2.4", "root", "GET", "/api/v4/geo/proxy", 200, None, "curl/8", "h.example", 0.01969),
+    ),
+    (
+        b'{"level":30,"time":1728568536000,"pid":1,"hostname":"web1","reqId":"req-1","req":{"method":"GET","url":"/",'
+        b'"hostname":"h.example","remoteAddress":"192.0.2.5","remotePort":1},"res":{"statusCode":200},"responseTime":2}',
+        ("pino", "192.0.2.5", None, "GET", "/", 200, None, None, "h.example", 0.002),
+    ),
+    (
+        b'192.0.2.6 - - [28/Feb/2018:17:30:33 +0000] "GET /en/ HTTP/2.0" 200 2814 - "curl/8" 13 "web" "http://h" 7ms',
+        ("traefik", "192.0.2.6", None, "GET", "/en/", 200, 2814, "curl/8", None, 0.007),
+    ),
+    (
+        b"[W 2024-10-10 13:55:40.004 ServerApp] 404 GET /x (192.0.2.7) 1.50ms referer=None",
+        ("jupyter", "192.0.2.7", None, "GET", "/x", 404, None, None, None, 0.0015),
+    ),
+]
+
+
+@each_row(("line", "wanted"), MEMBERS)
+def test_members_of_products(line, wanted):
+    record = next(logs.parse(line))
+    found = (record.client, record.user, record.method, record.path, record.status, record.bytes_sent)
+    found += (record.user_agent, record.vhost, record.duration)
+    assert (str(decide(line).format), *found) == wanted
+    assert record.time and record.referer in {None, "http://h/"}
 
 
 def test_logfmt_with_keys_of_its_own():
