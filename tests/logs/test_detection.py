@@ -460,7 +460,7 @@ WRITTEN["gcs"] = doubled
 WRITTEN |= dict.fromkeys(["apisix", "ltsv", "nginx-ltsv", "splunk-apache", "splunk-nginx"], backslashes)
 WRITTEN |= dict.fromkeys(["rack", "morgan", "chi", "tornado", "fiber", "php-server", "iis-native", "nlb"], triplets)
 WRITTEN |= dict.fromkeys(["alibaba-cdn", "gorouter", "kubernetes", "oauth2-proxy"], backslashes)
-WRITTEN |= dict.fromkeys(["odoo", "sanic"], triplets) | dict.fromkeys(
+WRITTEN |= dict.fromkeys(["odoo", "sanic", "gitea"], triplets) | dict.fromkeys(
     ["jupyter", "bunny", "nexus", "artifactory"], bytes
 )
 WRITTEN["actix"] = bytes
@@ -531,7 +531,7 @@ def test_texts_of_visitors_are_read_back(name):
                 assert (found.time, found.status, found.path) == (record["time"], record["status"], record["path"])
                 tried += 1
     without = {"common", "haproxy", "squid", "uvicorn", "django", "uwsgi", "gin", "heroku", "rack", "morgan", "chi"}
-    without |= {"tornado", "fiber", "php-server", "iis-native", "nlb", "lograge", "odoo", "sanic", "akamai"}
+    without |= {"tornado", "fiber", "php-server", "iis-native", "nlb", "lograge", "odoo", "sanic", "akamai", "gitea"}
     assert tried or name in without, f"no referer or agent of the example is written as {WRITTEN[name].__name__}() does"
 
 
