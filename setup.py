@@ -23,6 +23,7 @@ SIMD = SOURCE / "_base/simd"
 SHARED = SOURCE / "_base/_cython.c"
 DEBUG = os.environ.get("URICODEC_DEBUG") == "1"
 SYMBOLS = DEBUG or "-g" in os.environ.get("CFLAGS", "")
+CYTHON = "build/cython"
 CORES = os.cpu_count() or 1
 REPOSITORY = "https://github.com/uricodec/uricodec"
 RAW = "https://raw.githubusercontent.com/uricodec/uricodec/main"
@@ -30,6 +31,7 @@ LINUX = sys.platform == "linux"
 STRIP = LINUX and not SYMBOLS and "CC" not in os.environ  # a compiler of the caller's: sanitizers need the symbols
 FLAGS = [] if os.name == "nt" else ["-O3", *(["-fno-plt"] if LINUX else []), *([] if SYMBOLS else ["-g0"])]
 DEBUG_FLAGS = ["-O0", "-g"] if DEBUG and os.name != "nt" else []
+BUILT_WITH = repr([FLAGS, DEBUG_FLAGS, STRIP, *map(os.environ.get, ("CC", "CFLAGS", "LDFLAGS"))])
 DIRECTIVES = {
     "language_level": 3,
     "binding": True,
@@ -73,11 +75,15 @@ class BuildModules(build_ext):
         from Cython.Build import cythonize
 
         gc.disable()  # Cython makes many objects and little garbage: to look for it takes half of the time
-        options = {"build_dir": "build/cython", "compiler_directives": DIRECTIVES}
+        options = {"build_dir": CYTHON, "compiler_directives": DIRECTIVES}
         options |= {"shared_utility_qualified_name": name_of(SHARED)}
         options |= {"shared_utility_features_disabled": ["MemoryView"]}
+        flags = Path(CYTHON, "flags")
+        known = flags.exists() and flags.read_text("utf-8") == BUILT_WITH
+        self.before = {each.name: Before(each) for each in self.extensions} if known else {}
         kernels, *others = self.extensions
-        complete(kernels, cythonize([kernels], **options))  # and copy the headers, which others need
+        self.complete(kernels, cythonize([kernels], **options))  # and copy the headers, which others need
+        flags.write_text(BUILT_WITH, "utf-8")
         with ProcessPoolExecutor(CORES, initializer=gc.disable) as pool:
             self.generated = {each.name: pool.submit(cythonize, [each], **options) for each in others}
             super(build_ext, self).run()  # setuptools' own would compile all again that pip has compiled in place
@@ -85,14 +91,33 @@ class BuildModules(build_ext):
     def build_extension(self, extension):
         """Build a module, as soon as its source is there."""
         if extension.name in self.generated:
-            complete(extension, self.generated[extension.name].result())
+            self.complete(extension, self.generated[extension.name].result())
         super().build_extension(extension)
 
+    def complete(self, extension, generated):
+        """Give an extension what Cython returns: its C sources, and options in them."""
+        vars(extension).update(vars(generated[0]))
+        extension.extra_compile_args = [*FLAGS, *extension.extra_compile_args, *DEBUG_FLAGS]
+        if extension.name in self.before:
+            self.before[extension.name].keep_time()
 
-def complete(extension, generated):
-    """Give an extension what Cython returns: its C sources, and options in them."""
-    vars(extension).update(vars(generated[0]))
-    extension.extra_compile_args = [*FLAGS, *extension.extra_compile_args, *DEBUG_FLAGS]
+
+class Before:
+    """The C source of a module before Cython writes it.
+
+    pip has a new Cython for each build, which is newer than all sources: it writes them again. One that is the same as
+    before need not be compiled, if the flags are the same, too.
+    """
+
+    def __init__(self, extension):
+        self.path = Path(CYTHON, extension.sources[0]).with_suffix(".c")
+        exists = self.path.exists()
+        self.text, self.time = (self.path.read_bytes(), self.path.stat().st_mtime_ns) if exists else (None, 0)
+
+    def keep_time(self):
+        """Give the source the time that it had, if it is the same."""
+        if self.text is not None and self.path.read_bytes() == self.text:
+            os.utime(self.path, ns=(self.time, self.time))
 
 
 def long_description():
