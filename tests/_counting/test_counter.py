@@ -321,7 +321,7 @@ def test_a_ranking_that_leaves_sketches_out():
     batch.read(b"a\nb\nc\nc\n", values=[array("d", [1, 2, 3, 4])])
     table.add(batch)
     assert sort_slots(table, 1) == 2
-    assert [payload[32:] for _, _, payload in unpack_ranked(records(table, 0, 2, 1000)[0])[0]] == [b"c", b"b"]
+    assert [payload[40:] for _, _, payload in unpack_ranked(records(table, 0, 2, 1000)[0])[0]] == [b"c", b"b"]
 
 
 def test_wrong_numbers_are_rejected():

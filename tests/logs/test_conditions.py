@@ -430,7 +430,7 @@ def test_sums_and_quantiles():
         )
         assert row["path"] != "/3" and row["count"] == paths.count(int(row["path"][1:]))
         assert row["sum.bytes_sent"] == sum(own) and row["max.bytes_sent"] == own[-1]
-        for name, rank in ("p50", 0.5), ("p90", 0.9), ("p99", 0.99):
+        for name, rank in ("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99):
             near = own[int(rank * (len(own) - 1))]
             assert abs(row[f"{name}.bytes_sent"] - near) <= 0.01 * near
     sizes = [chance.randrange(10**6, 10**9) for _ in range(2000)]

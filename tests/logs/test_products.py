@@ -712,6 +712,46 @@ def test_durations_of_h2o_and_envoy():
     assert read("%RESPONSE_CODE% %COMMON_DURATION(DS_RX_BEG:DS_TX_END:us)%", b"200 1500")[0]["duration"] == 0.0015
 
 
+def test_formats_of_php_fpm_and_nginx_unit():
+    """The path of PHP-FPM is decoded; an empty user is empty."""
+    format = 'access.format = "%R - %u %t \\"%m %r%Q%q\\" %s %f %{milliseconds}d %{kilobytes}M %C%%"'
+    values = {"client": "172.17.0.1", "time": VISIT["time"], "method": "GET", "target": "/a%20b.php?a=1"}
+    values |= {"path": "/a%20b.php", "query": [["a", "1"]], "status": 200, "script": "/srv/a.php", "duration": 0.012345}
+    rest = '10/Oct/2024:13:55:36 +0000 "GET /a%20b.php?a=1" 200 /srv/a.php 12.345 2048 81.00%'
+    values |= {"memory": "2048", "cpu": "81.00"}
+    rows = [(f"172.17.0.1 - jo {rest}", values | {"user": "jo"}), (f"172.17.0.1 - - {rest}", values)]
+    for line, wanted in rows:
+        [record] = read(format, line.encode())
+        extra = record.pop("extra")
+        assert {name: value for name, value in (record | extra).items() if value is not None} == wanted
+    [record] = read(format, f"172.17.0.1 -  {rest}".encode())
+    assert (record["user"], record["path"]) == (None, "/a%20b.php")
+    check_lines('%R %u "%m %r" %s', [('::1 - "POST /i.php" 500', {
+        "client": "::1", "method": "POST", "target": "/i.php", "path": "/i.php", "status": 500,
+    })])  # fmt: skip
+    unit = '$remote_addr [$time_local] "$request_line" $status "$header_referer" "$header_user_agent"'
+    line = f'::1 {AT} {REQUEST} "-" "Minilla/1.0"'
+    check_lines(unit, [(line, VISIT | {"client": "::1", "user_agent": "Minilla/1.0"})])
+
+
+def test_a_list_of_clients_in_rack():
+    line = f'203.0.113.9, 10.0.0.1 - bob {AT} "GET /a%20b?x=1 HTTP/1.1" 200 - 0.0045'
+    check_lines(
+        "rack", [(line, VISIT | {"forwarded_for": ["203.0.113.9", "10.0.0.1"], "user": "bob", "duration": 0.0045})]
+    )
+
+
+def test_batches_of_s3():
+    line = (
+        "79a59df9 bucket [10/Oct/2024:13:55:36 +0000] 192.0.2.1 79a59df9 8CD7A4A7 BATCH.DELETE.OBJECT a.war - 204 - "
+        "- 344 - - - - - IeDW5= SigV4 ECDHE AuthHeader s3.amazonaws.com TLSv1.2"
+    )
+    [record] = read("s3", line.encode())
+    assert (record["status"], record["target"], record["user_agent"], record["vhost"]) == (
+        *(204, None, None), "s3.amazonaws.com",
+    )  # fmt: skip
+
+
 def test_ltsv_with_a_request_and_its_parts():
     [record] = read("ltsv", b"host:::1\treq:GET /a?b=c HTTP/2\turi:/a\tmethod:GET\tstatus:200")
     assert (record["target"], record["query"], record["protocol"]) == ("/a?b=c", [["b", "c"]], "HTTP/2")

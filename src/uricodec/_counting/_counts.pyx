@@ -22,8 +22,8 @@ linear, whatever the counts are, and no branch depends on them until a few are l
     8 bytes: size of the rest | 8: 2^64 - 1 - count | 8: first row | numbers | the key
 
 The count and the row are big-endian, so that records are in the order of their bytes. Numbers are 16 bytes for each sum,
-the low word first, and 32 for each sketch: its quantiles 0.5, 0.9 and 0.99 and its greatest number, or NaN if it is empty; and
-8 for each set of hashes, their number.
+the low word first, and 40 for each sketch: its quantiles 0.5, 0.9, 0.95 and 0.99 and its greatest number, or NaN if it is empty;
+and 8 for each set of hashes, their number.
 """
 cimport cython
 from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -264,8 +264,10 @@ cdef enum:
     HEAD = 24           # bytes of a record before its numbers
     FEW = 32            # slots that are sorted by insertion
 
-cdef double[3] SHARES
-SHARES[0], SHARES[1], SHARES[2] = 0.5, 0.9, 0.99
+cdef enum:
+    QUANTILES = 4
+cdef double[4] SHARES   # QUANTILES
+SHARES[0], SHARES[1], SHARES[2], SHARES[3] = 0.5, 0.9, 0.95, 0.99
 
 
 cdef inline bint before(uint64_t count, uint64_t first, uint64_t other_count, uint64_t other_first) noexcept nogil:
@@ -291,11 +293,11 @@ cdef inline const uint8_t *key_at(Table table, const uint64_t *slot, size_t *siz
 
 
 cdef inline size_t numbers_size(Table table) noexcept nogil:
-    return 16 * table.sums + 32 * table.quantiles + 8 * table.distincts
+    return 16 * table.sums + sizeof(double) * (QUANTILES + 1) * table.quantiles + 8 * table.distincts
 
 
 cdef void copy_numbers(Table table, const uint64_t *slot, uint8_t *dst) noexcept nogil:
-    cdef double quantiles[4]
+    cdef double quantiles[5]    # QUANTILES + 1
     cdef const Sketch *sketch
     cdef uint64_t count
     cdef size_t i, k
@@ -306,11 +308,11 @@ cdef void copy_numbers(Table table, const uint64_t *slot, uint8_t *dst) noexcept
     slot += 2 * table.sums
     for i in range(table.quantiles):
         sketch = (<const Sketch **>(slot + i))[0]
-        for k in range(3):
+        for k in range(QUANTILES):
             quantiles[k] = NAN if sketch == NULL else quantile_of(sketch, SHARES[k])
-        quantiles[3] = NAN if sketch == NULL else sketch.greatest
-        memcpy(dst, quantiles, 32)
-        dst += 32
+        quantiles[<int>QUANTILES] = NAN if sketch == NULL else sketch.greatest
+        memcpy(dst, quantiles, sizeof(quantiles))
+        dst += sizeof(quantiles)
     slot += table.quantiles
     for i in range(table.distincts):
         count = distinct_of((<const HashSet **>(slot + i))[0])

@@ -83,7 +83,7 @@ class Counter:
     >>> with Counter("64M", sums=1, quantiles=1) as counter:
     ...     counter.add_lines(b"a\\nb\\na\\n", [array("q", [5, 7, -1]), array("d", [0.5, 3, 0.5])])
     ...     print(list(counter.most_common()))
-    [(b'a', 2, 4, (0.5, 0.5, 0.5, 0.5)), (b'b', 1, 7, (3.0, 3.0, 3.0, 3.0))]
+    [(b'a', 2, 4, (0.5, 0.5, 0.5, 0.5, 0.5)), (b'b', 1, 7, (3.0, 3.0, 3.0, 3.0, 3.0))]
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -91,7 +91,7 @@ class Counter:
     ):
         self._memory, self._terminator = parse_memory(memory), terminator
         self._columns = sums, quantiles, distincts
-        self._unpack = Struct("=" + "Qq" * sums + "4d" * quantiles + "Q" * distincts)
+        self._unpack = Struct("=" + "Qq" * sums + "5d" * quantiles + "Q" * distincts)
         self._scratch, self._fingerprint_key = Scratch(spill_dir), FingerprintKey()
         size = self._memory - min(self._memory // 6, BUFFERS)
         self._partitions = PartitionedTable(size, True, True, self._scratch, 0, *self._columns)
@@ -207,8 +207,8 @@ class Counter:
             top (int | None): How many keys; None: all.
 
         Yields:
-            tuple: A key (bytes) and its count, the sums (int), and for each other column the quantiles 0.5, 0.9 and
-                0.99 and the greatest number, or None if all are missing; then the numbers of different hashes.
+            tuple: A key (bytes) and its count, the sums (int), and for each other column the quantiles 0.5, 0.9, 0.95
+                and 0.99 and the greatest number, or None if all are missing; then the numbers of different hashes.
 
         Raises:
             OSError: If a temporary file cannot be written or read.
@@ -249,8 +249,8 @@ class Counter:
         result = [key[self._unpack.size :], count]
         for i in range(0, 2 * sums, 2):
             result.append((numbers[i + 1] << 64) + numbers[i])
-        for i in range(2 * sums, 2 * sums + 4 * quantiles, 4):
-            result.append(None if isnan(numbers[i]) else numbers[i : i + 4])
+        for i in range(2 * sums, 2 * sums + 5 * quantiles, 5):
+            result.append(None if isnan(numbers[i]) else numbers[i : i + 5])
         result += numbers[len(numbers) - distincts :]
         return tuple(result)
 

@@ -891,8 +891,8 @@ OPTIONS = {
     "quantiles": Option(
         "--quantiles FIELDS",
         "write the quantiles of duration or bytes_sent",
-        "They are fields p50.FIELD, p90.FIELD and p99.FIELD, within 1 %, and max.FIELD. Without --count, they are "
-        "those of all records.",
+        "They are fields p50.FIELD, p90.FIELD, p95.FIELD and p99.FIELD, within 1 %, and max.FIELD. Without --count, "
+        "they are those of all records.",
         read=number_fields,
         conflicts=_OF_RECORDS,
     ),

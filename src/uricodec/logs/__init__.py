@@ -357,8 +357,8 @@ def count(  # noqa: PLR0913
 
     Returns:
         Iterator[dict[str, Any]]: The values of the fields, and "count"; then the sums as "sum.bytes_sent"; and the
-            quantiles as "p50.duration", "p90.duration" and "p99.duration", within 1 %, and "max.duration"; the numbers
-            of different values as "distinct.client,user_agent", exact up to 768, beyond that estimates with a standard
+            quantiles as "p50.duration" (p90, p95, p99), within 1 %, and the greatest as "max.duration"; the numbers of
+            different values as "distinct.client,user_agent", exact up to 768, beyond that estimates with a standard
             error of 1.15 %; the rates as "rate.status>=500", from 0 to 1. Those that are equally frequent are in the
             order of their first records, and those that `sort` leaves equal in the order of their counts.
 

@@ -24,7 +24,7 @@ NANOSECONDS = 10**9
 # Columns of a Counter.
 MOST = 12
 
-QUANTILES = ("p50", "p90", "p99", "max")
+QUANTILES = ("p50", "p90", "p95", "p99", "max")
 
 
 class Counted(NamedTuple):

@@ -435,6 +435,7 @@ NGINX = {
     "http_host": standard("vhost", 1),
     "server_name": standard("vhost", 2),
     "request_time": standard("duration"),
+    "request_line": standard("request"),  # nginx Unit
     # GitLab: without the values of secret parameters.
     "filtered_request_uri": standard("target"),
     "filtered_http_referer": standard("referer"),
@@ -450,7 +451,59 @@ class Nginx(Family):
     def tokens(self, found: re.Match[str], offset: int) -> list[Token]:
         name = found["braces"] or found["name"]
         kind = "list" if name.startswith("upstream_") else "word"
-        return [Token(found[0], offset, NGINX.get(name) or extra(name, kind), name)]
+        known = NGINX.get(name)
+        if known is None and name.startswith("header_"):  # nginx Unit
+            known = REQUEST_HEADERS.get(name[7:].replace("_", "-"))
+        return [Token(found[0], offset, known or extra(name, kind), name)]
+
+
+# --- PHP-FPM ----------------------------------------------------------------------------------------------------------
+
+PHP_FPM = {
+    "C": extra("cpu"),
+    "d": standard("duration"),
+    "f": extra("script"),
+    "l": extra("content_length"),
+    "m": standard("method"),
+    "M": extra("memory"),
+    "n": extra("pool"),
+    "p": extra("pid"),
+    "P": extra("parent_pid"),
+    "q": Directive(Field("query", "query")),
+    "Q": extra("query_mark"),
+    "r": standard("path_decoded"),
+    "R": standard("client"),
+    "s": standard("status"),
+    "u": standard("user"),
+}
+PHP_FPM_UNITS = {"seconds": "s", "milli": "ms", "milliseconds": "ms", "micro": "us", "microseconds": "us"}
+
+
+class PhpFpm(Family):
+    """access.format of PHP-FPM. The path is that of the script, decoded; times have no brackets."""
+
+    pattern = r"%(?:%|(?:\{(?P<argument>[^}]*)\})?(?P<letter>[A-Za-z]))"
+    escapes = "none"
+
+    def names(self) -> Iterable[str]:
+        return [*map("%{}".format, PHP_FPM), "%t", "%T", "%{NAME}e", "%{NAME}o"]
+
+    def tokens(self, found: re.Match[str], offset: int) -> list[Token]:
+        letter, argument, written = found["letter"], found["argument"], found[0]
+        if letter is None:
+            return [Token("%", offset)]
+        if letter in ("t", "T"):
+            time = time_directive(argument or "%d/%b/%Y:%H:%M:%S %z", written, offset)
+            return time if letter == "t" else [time[0], time[1]._replace(directive=standard("time", 1)), time[2]]
+        if letter == "d" and argument in PHP_FPM_UNITS:
+            directive = standard("duration", 0, UNITS[PHP_FPM_UNITS[argument]])
+        elif letter in ("e", "o") and argument:
+            directive = extra(argument)
+        elif letter in PHP_FPM:
+            directive = PHP_FPM[letter]
+        else:
+            return self.unknown(written, offset)
+        return [Token(written, offset, directive, written)]
 
 
 # --- HAProxy ----------------------------------------------------------------------------------------------------------
@@ -1030,6 +1083,7 @@ SQUID_OWN = (
 )
 # What only one of the families with "%" has.
 OWN = (
+    (r"%r%Q|%m %r|%\{(?:milli|micro|seconds|kilo|mega)\w*\}[dM]", PhpFpm),
     (HAPROXY_JSON, Haproxy),
     (SQUID_OWN, Squid),
     (rf"%\{{[^+}}-][^}}]*\}}[rs](?![a-zA-Z])|%F\b|{JAVA_TIME}", Tomcat),

@@ -259,6 +259,7 @@ TARGET_DECODED = Directive(Field("target_decoded", "word"))
 AFTER_HOST = Directive(Field("target", "after_host"))
 JOINED = {
     "%U": ([{"%q"}], TARGET_DECODED),
+    "%r": ([{"%Q"}, {"%q"}], TARGET_DECODED),
     "$uri": ([{"$is_args"}, {"$args", "$query_string"}], TARGET_DECODED),
     "$document_uri": ([{"$is_args"}, {"$args", "$query_string"}], TARGET_DECODED),
     "%HP": ([{"%HQ"}], standard("target")),

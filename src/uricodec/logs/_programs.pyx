@@ -857,7 +857,7 @@ cdef struct Name:
     int slot
 
 cdef enum:
-    COLUMN_NAMES_COUNT = 23
+    COLUMN_NAMES_COUNT = 24
 cdef Name COLUMN_NAMES[COLUMN_NAMES_COUNT]
 COLUMN_NAMES = [
     Name("date", 4, DATE), Name("time", 4, TIME), Name("c-ip", 4, CLIENT),
@@ -867,6 +867,7 @@ COLUMN_NAMES = [
     Name("cs(Referer)", 11, REFERER), Name("cs(Referrer)", 12, REFERER), Name("cs(User-Agent)", 14, USER_AGENT),
     Name("time-taken", 10, DURATION), Name("x-forwarded-for", 15, FORWARDED_FOR), Name("X-Forwarded-For", 15, FORWARDED_FOR),
     Name("cs(X-Forwarded-For)", 19, FORWARDED_FOR),
+    Name("cs-uri-path", 11, PATH),      # Blue Coat
     # Google Cloud Storage has "_" in all names.
     Name("time-micros", 11, TIME), Name("cs-referer", 10, REFERER), Name("cs-user-agent", 13, USER_AGENT),
     Name("time-taken-micros", 17, DURATION),
