@@ -457,12 +457,13 @@ WRITTEN |= dict.fromkeys(["nginx-ingress", "lighttpd", "nginx-proxy-manager", "l
 }
 WRITTEN |= dict.fromkeys(["cloudfront", "squid", "uvicorn", "uwsgi", "heroku"], triplets)
 WRITTEN["gcs"] = doubled
-WRITTEN |= dict.fromkeys(["apisix", "ltsv", "nginx-ltsv", "splunk-apache", "splunk-nginx"], backslashes)
+WRITTEN |= dict.fromkeys(["apisix", "twisted", "ltsv", "nginx-ltsv", "splunk-apache", "splunk-nginx"], backslashes)
 WRITTEN |= dict.fromkeys(["rack", "morgan", "chi", "tornado", "fiber", "php-server", "iis-native", "nlb"], triplets)
 WRITTEN |= dict.fromkeys(["alibaba-cdn", "gorouter", "kubernetes", "oauth2-proxy"], backslashes)
 WRITTEN |= dict.fromkeys(["odoo", "sanic", "gitea"], triplets) | dict.fromkeys(
     ["jupyter", "bunny", "nexus", "artifactory"], bytes
 )
+WRITTEN["apigateway-clf"] = triplets
 WRITTEN["actix"] = bytes
 WRITTEN |= dict.fromkeys(["traefik", "envoy", "s3", "alb", "elb", "django", "aiohttp"], bytes)
 WRITTEN["cloudfront-json"] = lambda text: in_json(triplets(text))
@@ -532,6 +533,7 @@ def test_texts_of_visitors_are_read_back(name):
                 tried += 1
     without = {"common", "haproxy", "squid", "uvicorn", "django", "uwsgi", "gin", "heroku", "rack", "morgan", "chi"}
     without |= {"tornado", "fiber", "php-server", "iis-native", "nlb", "lograge", "odoo", "sanic", "akamai", "gitea"}
+    without.add("apigateway-clf")
     assert tried or name in without, f"no referer or agent of the example is written as {WRITTEN[name].__name__}() does"
 
 

@@ -734,6 +734,16 @@ def test_formats_of_php_fpm_and_nginx_unit():
     check_lines(unit, [(line, VISIT | {"client": "::1", "user_agent": "Minilla/1.0"})])
 
 
+def test_a_query_in_the_stem():
+    """SHOUTcast has no column of the query."""
+    names = b"#Fields: c-ip date time cs-uri-stem c-status cs(User-Agent) sc-bytes"
+    lines = names, b"192.0.2.1 2015-12-07 10:37:05 /stream?title=UKR%20Nights 200 x 65580"
+    [record] = list(logs.parse(b"\n".join(lines)))
+    assert (record.path, record.query) == ("/stream", (("title", "UKR Nights"),))
+    with_query = b"\n".join(lines).replace(b"cs-uri-stem", b"cs-uri-stem cs-uri-query").replace(b" 200", b" - 200")
+    assert [(each.path, each.query) for each in logs.parse(with_query)] == [("/stream?title=UKR%20Nights", None)]
+
+
 def test_a_list_of_clients_in_rack():
     line = f'203.0.113.9, 10.0.0.1 - bob {AT} "GET /a%20b?x=1 HTTP/1.1" 200 - 0.0045'
     check_lines(
@@ -1108,6 +1118,9 @@ def test_columns_with_bars(line, status, word):
         ("2024/10/10 13:55:36", "2024-10-10T13:55:36"),
         ("2024/10/10 - 13:55:36", "2024-10-10T13:55:36"),
         ("2024/10/10 -x13:55:36", "2024/10/10 -x13:55:36"),
+        ("2024/10/10:13:55:36.5", "2024-10-10T13:55:36.5"),
+        ("2024/10/10T13:55:36+0200", "2024-10-10T13:55:36+02:00"),
+        ("2024-10-10:13:55:36", "2024-10-10:13:55:36"),
         ("2024/10-10 13:55:36", "2024/10-10 13:55:36"),
         ("Thu, 10 Oct 2024 13:55:36 GMT", "2024-10-10T13:55:36Z"),
         ("Thu, 10 Oct 2024 13:55:36 +0200", "2024-10-10T13:55:36+02:00"),

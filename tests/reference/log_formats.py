@@ -891,7 +891,9 @@ def read_w3c(line, program, state):  # noqa: PLR0912, PLR0915
             fields["path_decoded"] = fields.pop("path", None)
             fields["unit of duration"] = -3
     path = first_of(fields.get("path"), fields.get("path_decoded"))
-    if path is None and None not in {fields.get("target"), fields.get("query")} and b"?" not in fields["target"]:
+    if path and b"?" in path and not any("query" in named_fields(column, columns) for column in columns):  # SHOUTcast
+        fields["target"], fields["path"], fields["path_decoded"] = path, None, None
+    elif path is None and None not in {fields.get("target"), fields.get("query")} and b"?" not in fields["target"]:
         fields["target"] += b"?" + fields["query"]
     check_numbers(fields)
     return fields
@@ -948,6 +950,9 @@ TIMES = [
     rf"(?P<year>\d{{4}})-(?P<month>\d\d)-(?P<day>\d\d)T{CLOCK}{FRACTION}{ZONE}?",
     # Go's log has slashes, and Gin a dash between date and clock.
     rf"(?P<year>\d{{4}})(?P<sign>[-/])(?P<month>\d\d)(?P=sign)(?P<day>\d\d) (?:- )?{CLOCK}{FRACTION}(?: ?{ZONE})?",
+    # H2O's and Envoy's examples.
+    rf"(?P<year>\d{{4}})/(?P<month>\d\d)/(?P<day>\d\d):{CLOCK}{FRACTION}(?: ?{ZONE})?",
+    rf"(?P<year>\d{{4}})/(?P<month>\d\d)/(?P<day>\d\d)T{CLOCK}{FRACTION}{ZONE}?",
     # Apache, nginx; HAProxy has a fraction and no zone, http.server a space before the clock.
     rf"(?P<day>\d\d)/{NAME}/(?P<year>\d{{4}})[: ]{CLOCK}{FRACTION}(?: {ZONE})?",
     # RFC 9110 section 5.6.7: IMF-fixdate, and asctime.

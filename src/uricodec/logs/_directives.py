@@ -6,7 +6,9 @@ have is decided by the whole format, in `_formats`.
 Sources: Apache HTTP Server 2.4, mod_log_config and mod_logio; aiohttp, "Logging"; nginx, ngx_http_log_module and the
 index of variables; HAProxy, Configuration Manual, section 8.2.6 (8.2.4 before 2.5): Custom log format; Envoy, "Access
 logging": command operators; gunicorn, "Settings": access_log_format; uWSGI, "Formatting uWSGI requests logs"; Python,
-logging: LogRecord attributes; Squid, squid.conf: logformat, of 3.0 to 7; morgan, README: tokens and predefined formats.
+logging: LogRecord attributes; Squid, squid.conf: logformat, of 3.0 to 7; morgan, README: tokens and predefined formats;
+Tomcat, "The Valve Component": Access Logging; Jetty, CustomRequestLog; Undertow, "Access Log Handler"; PHP-FPM,
+www.conf: access.format; H2O, "Access Log Directives"; nginx Unit, "Access Log".
 """
 
 import re
@@ -375,12 +377,11 @@ def of_java(pattern: str) -> str:
     >>> of_java("yyyy-MM-dd'T'HH:mm:ss.SSSXXX|GMT")
     '%Y-%m-%dT%H:%M:%S.123%z'
     """
-    parts = re.findall(r"'[^']*'|([A-Za-z])(\1*)|([^A-Za-z'])", pattern.partition("|")[0])
-    quoted = iter(re.findall(r"'([^']*)'", pattern))
-    return "".join(
-        JAVA_LETTERS.get(letter + more, letter + more) if letter else sign or next(quoted, "")
-        for letter, more, sign in parts
-    )
+
+    def converted(found: re.Match[str]) -> str:
+        return JAVA_LETTERS.get(found[0], found[0]) if found["quoted"] is None else found["quoted"]
+
+    return re.sub(r"'(?P<quoted>[^']*)'|([A-Za-z])\2*", converted, pattern.partition("|")[0])
 
 
 def sample_of(pattern: str) -> str:
@@ -414,6 +415,7 @@ NGINX = {
     "request_cut": Directive(Field("request", "cut")),
     "user_word": Directive(Field("user", "word")),
     "remote_addr": standard("client"),
+    "the_real_ip": standard("client", 1),  # ingress-nginx
     "remote_user": standard("user"),
     "time_iso8601": standard("time"),
     "time_local": standard("time"),

@@ -1095,11 +1095,11 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     if n >= 19 and (s[4] == c'-' or s[4] == c'/'):
         if s[10] == c' ' and s[11] == c'-' and s[12] == c' ':
             clock = 13
-        if (s[10] != c'T' and s[10] != c' ' or s[4] != s[7] or s[4] == c'/' and s[10] == c'T' or n < clock + 8
+        if (s[10] != c'T' and s[10] != c' ' and not (s[4] == c'/' and s[10] == c':') or s[4] != s[7] or n < clock + 8
                 or not has_shape(s, "0000", 4) or not has_shape(s + 5, "00", 2) or not has_shape(s + 8, "00", 2)):
             return 0
         return both(put_date(s, number_of(s + 5), number_of(s + 8), dst),
-                    put_clock(s + clock, n - clock, s[10] == c' ' and find(s, clock, n, c' ') < n, dst + 10))
+                    put_clock(s + clock, n - clock, s[10] != c'T' and find(s, clock, n, c' ') < n, dst + 10))
     if n >= 29 and has_shape(s, "AAA, 00 AAA 0000 ", 17):
         return both(put_date(s + 12, month_of(s + 8), number_of(s + 5), dst), put_clock(s + 17, n - 17, True, dst + 10))
     if n == 24 and has_shape(s, "AAA AAA ", 8) and has_shape(s + 9, "0 ", 2) and s[19] == c' ':

@@ -161,7 +161,7 @@ WORD = (
     r"""(?:"(?P<double>(?:\\.|[^"\\])*)"|'(?P<single>(?:\\.|[^'\\])*)'|(?P<bare>[^\s;"']+))"""
 )
 # Settings of other servers: log-format, access_log_format, accesslog.format, accessLogFormat, pattern; varnishncsa -F.
-SETTING = r"""(?i)\s*(?:varnishncsa\s.*?)?-*(?:[\w.-]*(?:format|pattern|format_source)|F)\s*(?:[=:]\s*|\s)(?=.)"""
+SETTING = r"""(?i)\s*(?:varnishncsa\s.*?)?(?:[\w.-]*(?:format|pattern|format_source)|-F)\s*(?:[=:]\s*|\s)(?=.)"""
 YAML_STRING = r'\s*"((?:\\.|[^"\\])*\\n)"\s*'  # of Envoy
 SQUID_LOG = r"\s*logformat\s+[\w.-]+\s+(?=\S)"
 MORGAN_CALL = r"""\s*(?:\w+\.use\(\s*)?morgan\(\s*(?=["'])"""

@@ -153,7 +153,7 @@ PART = (
 # What stands in quotes or brackets, and is several parts: 404 Not Found, 45 ms, a date and a time.
 SEVERAL = rf"(?:{DATE})[ /].*|[1-5]\d\d [A-Z].*|{NUMBER} [A-Za-z]+|\d+(?:b|B|bytes)"
 # The name before a value and its signs, the value, and signs after it.
-WORD = r"^((?:(?:\w+[{(<])?[A-Za-z_][\w.-]*=)?[^\w/\[-]*)(.*?)([^\w/\]-]*)$"
+WORD = r"^((?:(?:\w+[{(<])?[A-Za-z_][\w.-]*=)?(?:(?!::)[^\w/\[-])*)(.*?)([^\w/\]-]*)$"
 SEPARATORS = "\t|;,"
 # The variables of fields in format strings; others have their names.
 VARIABLES = {
@@ -449,7 +449,8 @@ class Fields:
         self.name("protocol", PROTOCOL)
         if request < 0 and "path" not in self.names:
             request = self.name_target(method)
-        order = [*self.everywhere[max(request, method) + 1 :], *self.everywhere]
+        start = max(request, method) + 1
+        order = [*self.everywhere[start:], *reversed(self.everywhere[:start])]
         status = self.name("status", STATUS, [i for i in order if not self.units[i]])
         self.name_duration(status)
         self.name_size(status if status >= 0 else request)

@@ -1048,6 +1048,14 @@ cdef Line read_w3c(const Plan *plan, Columns *columns, const uint8_t *s, size_t 
     return RECORD if finish_w3c(columns, delimiter, count, quoted, s, n, record) else NO_RECORD
 
 
+cdef bint has_column(const Columns *columns, int slot) noexcept nogil:
+    cdef size_t k
+    for k in range(columns.count):
+        if columns.slot[k] == slot:
+            return True
+    return False
+
+
 cdef bint finish_w3c(Columns *columns, uint8_t delimiter, size_t count, uint32_t quoted, const uint8_t *s, size_t n,
                      Record *record) noexcept nogil:
     """Undo the escapes of `count` values, check them, and join or split the target. `quoted`: the members that were in quotes."""
@@ -1078,6 +1086,9 @@ cdef bint finish_w3c(Columns *columns, uint8_t delimiter, size_t count, uint32_t
     if not check_numbers(record, s, n):
         return False
     read_client(columns.port, False, record)
+    if record.text[PATH].at != NULL and has_byte(record.text[PATH], c'?') and not has_column(columns, QUERY):     # SHOUTcast
+        record.text[TARGET], record.text[PATH] = record.text[PATH], text_of(NULL, 0)
+        record.decoded = False
     if record.text[PATH].at != NULL:
         join_target(record)
         return True
