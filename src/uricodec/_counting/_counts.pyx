@@ -703,7 +703,8 @@ cdef inline uint8_t *write_count(uint8_t *dst, uint64_t count, const uint8_t *ke
     """Write COUNT TAB KEY and the terminator. Return their end."""
     dst += write_decimal(count, dst)
     dst[0] = c"\t"
-    memcpy(dst + 1, key, n)
+    if n:       # the key of a table that is not exact is NULL
+        memcpy(dst + 1, key, n)
     dst[1 + n] = terminator
     return dst + n + 2
 

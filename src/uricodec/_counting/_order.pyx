@@ -25,7 +25,7 @@ cdef enum:
 
 cdef uint64_t UNITS = 10000000000000000000    # 10^DIGITS
 # Greater exponents are cut to this: whatever the number of digits, the value is then out of range, or 0.
-cdef int64_t MOST_EXPONENT = <int64_t>1 << 60
+cdef int64_t MOST_EXPONENT = <int64_t>1 << 58        # ten times as much does not overflow
 
 
 cdef inline bint is_digit(uint8_t byte) noexcept nogil:
