@@ -663,6 +663,7 @@ def test_lists_and_clients_before_signs():
         ("$scheme://$host$request_uri $status", "ws://a.example/b?d 200", "a.example", "ws://a.example/b?d", "/b"),
         ("%REQ(:AUTHORITY)%%REQ(:PATH)% %RESPONSE_CODE%", "a.example/b%20c?d 200", "a.example", "/b%20c?d", "/b c"),
         ("$host$request_uri $status", "/b?d 200", None, "/b?d", "/b"),
+        ("$host$request_uri $status", "a.example/?d 200", "a.example", "/?d", "/"),
         ("$host$request_uri $status", "-/b?d 200", None, "/b?d", "/b"),
     ],
 )  # fmt: skip
@@ -671,6 +672,15 @@ def test_a_host_before_the_path(format, written, vhost, target, path):
     if "X-Proto" in format:
         values["X-Proto"] = "https"
     check_lines(format, [(written, changed(values))])
+
+
+def test_a_host_before_a_path_with_a_url():
+    """The host is that of the request, not of a URL in its query."""
+    for format in "$host$request_uri $status", "%{Host}i%U%q %>s", "$scheme://$host$request_uri $status":
+        line = "a.example/login?next=https://b.example/x 200"
+        [record] = read(format, (f"https://{line}" if "scheme" in format else line).encode())
+        assert (record["vhost"], record["path"]) == ("a.example", "/login")
+        assert record["query"] == [["next", "https://b.example/x"]]
 
 
 def test_haproxy_without_captures_in_quotes():

@@ -201,6 +201,10 @@ def test_ends_of_lines_in_docker():
         (b'{"message":"a","MESSAGE":"%b"}', "invalid"),  # the first one
         (b'{"messages":"%b","log":{"message":"%b"}}', "invalid"),
         (b'{"log":{"a":"]"},"x":[{"y":"}"}],"message":"%b"}', "record"),
+        (b'{"result":{"a":{"b":1} },"message":"%b"}', "record"),
+        (b'{"result": {"result":{"a":[]}} , "log":"%b"}', "record"),
+        (b'{"result":{},"log":"%b"}', "record"),
+        (b'{"result":{"a":1}}}}', "invalid"),
         (b' { "n" : -1.5e+3 , "message" : "%b\\r\\n" }', "record"),
         (b'{"message":"Jan 31 12:00:00 web nginx[1]: %b"}', "record"),
         (b'{"MESSAGE":[ 49 , 48 ],"log":"%b"}', "invalid"),

@@ -241,7 +241,7 @@ def text_in(line):
         at = SPACE.match(line, at).end()
         return SPACE.match(line, at + 1).end() if line[at : at + 1] == byte else len(line)
 
-    at = after(0, b"{")
+    at, depth = after(0, b"{"), 0
     while key := STRING.match(line, at):
         at = after(key.end(), b":")
         is_text, found = key[1] in LINES, STRING.match(line, at)
@@ -254,14 +254,17 @@ def text_in(line):
             if max(octets) < 256:
                 text = COLORS.sub(b"", bytes(octets))
                 return text, at + 1
-        if key[1] == b"result" and line.startswith(b"{", at):
-            at = SPACE.match(line, at + 1).end()
+        if key[1] == b"result" and (inner := re.compile(rb"\{[ \t\r\n]*(?=\")").match(line, at)):
+            depth, at = depth + 1, inner.end()
             continue
         if line[at : at + 1] in (b"{", b"["):
             end = end_of_nested(line, at)
         else:
             found = found or SCALAR.match(line, at)
             end = found.end() if found else len(line)
+        end = SPACE.match(line, end).end()
+        while depth and line.startswith(b"}", end):
+            depth, end = depth - 1, SPACE.match(line, end + 1).end()
         at = after(end, b",")
     return None
 
@@ -478,7 +481,7 @@ def undo_all(fields, program):
         if step.kind == "query":
             data = data.removeprefix(b"?") if data else None
         if step.kind == "after_host":
-            scheme, host, target = re.fullmatch(rb"(?s)(?:(.*?)://)?([^/]*)(.*)", data).groups()
+            scheme, host, target = re.fullmatch(rb"(?s)(?:([^/]+)://)?([^/]*)(.*)", data).groups()
             fields["vhost"] = None if host in {b"", b"-"} else host
             data = target if scheme is None else data
         fields[step.name] = data

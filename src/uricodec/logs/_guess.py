@@ -520,9 +520,8 @@ class Fields:
         """Name a URL after the status or next to the agent; or a text in quotes that is missing before the agent."""
         near = [i for i in (agent - 1, agent + 1) if agent >= 0 and i in self.everywhere]
         order = [*near, *[i for i in self.everywhere if i > status]]
-        self.name(
-            "referer", URL, [i for i in order if not self.rows.signs_before[i].endswith("+")]
-        )  # agents: (+http://...)
+        order = [i for i in order if not self.rows.signs_before[i].endswith("+")]  # agents have (+http://...)
+        self.name("referer", URL, order)
         if "referer" in self.names:
             return
         texts = [

@@ -426,11 +426,11 @@ cdef void take_quotes(Text *text) noexcept nogil:
 
 cdef void take_host(Text *target, Text *vhost) noexcept nogil:
     """Take the host from before a path: example.org/a; from a whole URL, copy it."""
-    cdef size_t start = find_literal(target.at, 0, target.n, <const uint8_t *>b"://", 3)
-    cdef bint whole = start < target.n
-    cdef size_t slash
-    start = start + 3 if whole else 0
-    slash = find(target.at, start, target.n, c'/')
+    cdef size_t start = 0, slash = find(target.at, 0, target.n, c'/')
+    cdef bint whole = slash and starts_with(target.at, slash - 1, target.n, <const uint8_t *>b"://", 3)
+    if whole:       # not a URL in the query of another target
+        start = slash + 2
+        slash = find(target.at, start, target.n, c'/')
     vhost[0] = text_of(target.at + start, slash - start) if slash > start else text_of(NULL, 0)
     if vhost.n == 1 and vhost.at[0] == c'-':
         vhost[0] = text_of(NULL, 0)

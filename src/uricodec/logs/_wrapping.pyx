@@ -581,7 +581,7 @@ cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line
     journald writes an array of numbers if the line is not UTF-8. After the line, nothing is checked. What Splunk exports is in
     an object "result".
     """
-    cdef size_t i = skip_space(s, 0, n), key, end
+    cdef size_t i = skip_space(s, 0, n), key, end, entered = 0
     cdef bint has_line, enters
     if i == n or s[i] != c'{':
         return 0
@@ -606,7 +606,8 @@ cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line
                 end_line(line, room)
                 return i + 1
             i = end + 1
-        elif enters and s[i] == c'{':
+        elif enters and s[i] == c'{' and skip_space(s, i + 1, n) < n and s[skip_space(s, i + 1, n)] == c'"':
+            entered += 1
             i = skip_space(s, i + 1, n)
             continue
         elif s[i] == c'{' or s[i] == c'[':
@@ -621,6 +622,9 @@ cdef size_t text_in_object(const uint8_t *s, size_t n, uint8_t *room, Text *line
             if i == end:
                 return 0
         i = skip_space(s, min(i, n), n)
+        while entered and i < n and s[i] == c'}':
+            entered -= 1
+            i = skip_space(s, i + 1, n)
         if i == n or s[i] != c',':
             return 0
         i = skip_space(s, i + 1, n)
