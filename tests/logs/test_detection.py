@@ -617,7 +617,7 @@ HINTED = [
     ),
     # times of other shapes, or two
     ("13/05/2024 21:58:06.799 {client} {short} {status} {size}", "client status size date no agent"),
-    ("[13.05.2024 21:58:06] {client} {short} {status} {size}", "client status size date"),
+    ("[13.05.2024 21:58:06] {client} {short} {status} {size}", "client status size day"),
     (
         '05/13/2024 09:58:17 PM [{client}] <{user}> "{short}" => {status} / {size} B / {ms} ms',
         "client user status size duration date",
@@ -671,6 +671,7 @@ def test_a_format_to_begin_with_reads_fields_right(written, told):
             "referer": (record.referer or "-") == values["referer"],
             "agent": (record.user_agent or "-") == values["agent"],
             "duration": record.duration == values["ms"] / 1000,
+            "day": record.time == "2024-05-13T21:58:06",
             "date": record.time is None and {"date", "clock"} <= {*(record.extra or ())},
             "method": record.method == "get",
             "url": record.target == "https://a.example/",
@@ -806,7 +807,8 @@ NAMED = [
             "client": IP,
             "status": 304,
             "bytes_sent": 0,
-            "extra": {"date": "13.05.2024", "clock": "21:58:20", "size": "1", "Size": "2"},
+            "time": "2024-05-13T21:58:20",
+            "extra": {"size": "1", "Size": "2"},
         },
     ),
     (

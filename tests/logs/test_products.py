@@ -813,7 +813,7 @@ def test_squids_native_format():
         (line.replace("TCP_MISS/200 4711", "NONE_NONE/400 0").replace("GET http://a.example/caf%C3%A9?q=1",
                                                                        "NONE error:invalid-request"),
          changed(values, result="NONE_NONE", status=400, bytes_sent=0, method="NONE", query=None,
-                 target="error:invalid-request", path="error:invalid-request")),
+                 target="error:invalid-request", path=None)),
         (line.replace("GET http://a.example/caf%C3%A9?q=1", "CONNECT a.example:443").replace("text/html", "-"), tunnel),
         (line.replace("HIER_DIRECT/203.0.113.7", "HIER_NONE/-"), changed(values, hierarchy="HIER_NONE", peer=None)),
         (line.replace("203.0.113.7", "2001:db8::7"), changed(values, peer="2001:db8::7")),
@@ -855,7 +855,7 @@ def test_squids_httpd_formats():
          changed(values, referer=None, user_agent=None)),
         (line.replace("GET http://a.example/a?b=%22 HTTP/1.1", "NONE error:request-too-large HTTP/0.0")
          .replace("200 512", "413 0"),
-         changed(values, method="NONE", target="error:request-too-large", path="error:request-too-large", query=None,
+         changed(values, method="NONE", target="error:request-too-large", path=None, query=None,
                  protocol="HTTP/0.0", status=413, bytes_sent=0)),
     ]  # fmt: skip
     check_lines(SQUID_COMBINED, rows)

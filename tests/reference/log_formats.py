@@ -419,7 +419,9 @@ def end_of(program, i, after, following, may_end, line, at):  # noqa: PLR0911, P
         if re.fullmatch(rb".{4}[-/].{5}", line[at:end], re.DOTALL):
             dashed = len(line) - end > 3 and line.startswith(b" -", end)  # Gin
             end = next((each for each in ends if each > end + 2 * dashed), None)
-        elif re.fullmatch(rb"[0-9]{6}|../.../.{4}", line[at:end], re.DOTALL):
+        elif found := re.match(rb"(?i)[0-9]{1,2}(?:([-/ ])(?:%b)\1|\.[0-9]{2}\.)[0-9]{4} " % MONTH_NAMES, line[at:]):
+            end = next((each for each in places(whole, line, at) if each >= at + found.end()), None)
+        elif re.fullmatch(rb"[0-9]{6}", line[at:end]):
             end = next((each for each in ends), None)
         elif len(line) - at > 23 and re.match(rb".{3} .{3} .{5}:", line[at:], re.DOTALL):  # asctime
             end = next((each for each in places(whole, line, at) if each >= at + 20), None)
@@ -428,6 +430,9 @@ def end_of(program, i, after, following, may_end, line, at):  # noqa: PLR0911, P
         if end is not None and re.match(rb"[-+][0-9]{4}", line[end + 1 :]):
             end = next((each for each in ends if each > end + 5), None)
     return len(line) if end is None and not after else end
+
+
+MONTH_NAMES = b"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 
 
 def places(literal, line, at):
@@ -943,7 +948,7 @@ def undo_cloudfront(fields):
 
 # --- times ------------------------------------------------------------------------------------------------------------
 
-MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+MONTHS = MONTH_NAMES.decode().split("|")
 CLOCK = r"(?P<clock>\d\d:\d\d:\d\d)"
 FRACTION = r"(?P<fraction>[.,]\d{1,15})?"
 ZONE = r"(?P<zone>Z|GMT|UTC|[-+]\d\d:?\d\d)"
@@ -957,7 +962,8 @@ TIMES = [
     rf"(?P<year>\d{{4}})/(?P<month>\d\d)/(?P<day>\d\d):{CLOCK}{FRACTION}(?: ?{ZONE})?",
     rf"(?P<year>\d{{4}})/(?P<month>\d\d)/(?P<day>\d\d)T{CLOCK}{FRACTION}{ZONE}?",
     # Apache, nginx; HAProxy has a fraction and no zone, http.server a space before the clock.
-    rf"(?P<day>\d\d)/{NAME}/(?P<year>\d{{4}})[: ]{CLOCK}{FRACTION}(?: {ZONE})?",
+    rf"(?P<day>\d\d?)(?P<sign>[-/ ]){NAME}(?P=sign)(?P<year>\d{{4}})[: ]{CLOCK}{FRACTION}(?: {ZONE})?",
+    rf"(?P<day>\d\d?)\.(?P<month>\d\d)\.(?P<year>\d{{4}})[: ]{CLOCK}{FRACTION}(?: {ZONE})?",
     # RFC 9110 section 5.6.7: IMF-fixdate, and asctime.
     rf"[A-Za-z]{{3}}, (?P<day>\d\d) {NAME} (?P<year>\d{{4}}) {CLOCK}{FRACTION} {ZONE}",
     rf"[A-Za-z]{{3}} {NAME} (?P<day>[ \d]\d) {CLOCK} (?P<year>\d{{4}})",
@@ -981,7 +987,7 @@ def moment(data, text=text):
     zone = zone[:3] + ":" + zone[-2:] if len(zone) > 1 else zone
     if "name" in parts and parts["name"].lower() in MONTHS:
         parts["month"] = f"{MONTHS.index(parts['name'].lower()) + 1:02}"
-    date = f"{parts['year'].rjust(4, '!').replace('!!', '20')}-{parts['month']}-{parts['day'].replace(' ', '0')}"
+    date = f"{parts['year'].rjust(4, '!').replace('!!', '20')}-{parts['month']}-{parts['day'].strip().zfill(2)}"
     try:
         # A leap second; no other number is 60.
         datetime.strptime(f"{date} {re.sub(':60$', ':59', parts['clock'])}", "%Y-%m-%d %H:%M:%S")

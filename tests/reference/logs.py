@@ -133,6 +133,8 @@ def split_request(request):
 def split_target(method, target):
     if target is None or (method == b"CONNECT" and target[:1] not in (b"/", b"")):
         return None, None
+    if re.match(b"error:.", target):
+        return None, None
     found = re.match(rb"[A-Za-z][A-Za-z0-9+.-]*://[^/?]*", target)
     path, mark, query = target[found.end() if found else 0 :].partition(b"?")
     return path, query if mark else None

@@ -151,6 +151,7 @@ cdef size_t source_before(Text word, bint endpoint) noexcept nogil
 cdef bint next_address(Text *list, Text *address, Text *port) noexcept nogil
 cdef void settle_path(Record *record) noexcept nogil
 cdef size_t put_epoch(const uint8_t *s, size_t n, Day *known, uint8_t *dst) noexcept nogil
+cdef size_t end_of_date(const uint8_t *s, size_t n, int *day, int *month) noexcept nogil
 cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
 cdef void join_target(Record *record) noexcept nogil
 cdef void split_target(Record *record) noexcept nogil

@@ -300,6 +300,8 @@ cdef void split_target(Record *record) noexcept nogil:
     if n and s[0] != c'/':
         if method.at != NULL and method.n == 7 and memcmp(method.at, b"CONNECT", 7) == 0:
             return
+        if n > 6 and memcmp(s, b"error:", 6) == 0:      # Squid's reason why there is none, such as error:invalid-request
+            return
         if ALPHA.set.member[s[0]]:
             while i < n and SCHEME.set.member[s[i]]:
                 i += 1
@@ -1064,6 +1066,24 @@ cdef size_t put_date(const uint8_t *year, int month, int day, uint8_t *dst) noex
     return 10
 
 
+cdef size_t end_of_date(const uint8_t *s, size_t n, int *day, int *month) noexcept nogil:
+    """Read a date with the day, of one digit or two, first: 10/Oct/2024, 4-Oct-2024, 10 Oct 2024, 10.10.2024.
+
+    Return its end, where its year ends; 0 if it has another form. Numbers with "/" are no date: days or months may be first.
+    """
+    cdef size_t i = 2 if n > 1 and is_digit(s[1]) else 1
+    if n < i + 9 or not is_digit(s[0]):
+        return 0
+    day[0] = number_of(s) if i == 2 else s[0] - c'0'
+    if s[i] == c'.' and has_shape(s + i, ".00.0000", 8):
+        month[0] = number_of(s + i + 1)
+        return i + 8
+    if (s[i] != c'/' and s[i] != c'-' and s[i] != c' ') or s[i + 4] != s[i] or not has_shape(s + i + 5, "0000", 4):
+        return 0
+    month[0] = month_of(s + i + 1)
+    return i + 9 if month[0] else 0
+
+
 cdef inline size_t both(size_t date, size_t clock) noexcept nogil:
     return date + clock if date and clock else 0
 
@@ -1072,6 +1092,7 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
     """Write a time in the form of RFC 3339, at most 48 bytes; without a zone, if none is logged. Return its size.
 
     10/Oct/2024:13:55:36 +0000        Apache's "%t", nginx's "$time_local"; HAProxy has a fraction and no zone
+    10.10.2024 13:55:36               and others with the day first, see end_of_date()
     2024-10-10T13:55:36.5+02:00       RFC 3339, ISO 8601; with a space instead of the "T", there may be one before the zone
     2024/10/10 13:55:36               Go's log; Gin has " - " before the clock
     Thu, 10 Oct 2024 13:55:36 GMT     RFC 9110 section 5.6.7: IMF-fixdate
@@ -1081,17 +1102,19 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
 
     Return 0 for all else.
     """
-    cdef size_t clock = 11
+    cdef size_t clock = 11, size
+    cdef int day, month
     cdef uint8_t year[4]
-    cdef Day day
+    cdef Day known
     if n == 15 and has_shape(s, "000000 00:00:00", 15):
         year = [c'2', c'0', s[0], s[1]]
         return both(put_date(year, number_of(s + 2), number_of(s + 4), dst), put_clock(s + 7, 8, False, dst + 10))
-    if n >= 20 and s[2] == c'/':
-        # Python's http.server has a space before the clock.
-        if not has_shape(s, "00/AAA/0000", 11) or s[11] != c':' and s[11] != c' ':
-            return 0
-        return both(put_date(s + 7, month_of(s + 3), number_of(s), dst), put_clock(s + 12, n - 12, True, dst + 10))
+    if n >= 18:
+        size = end_of_date(s, n, &day, &month)
+        if size:
+            if s[size] != c':' and s[size] != c' ':     # a space also in Python's http.server
+                return 0
+            return both(put_date(s + size - 4, month, day, dst), put_clock(s + size + 1, n - size - 1, True, dst + 10))
     if n >= 19 and (s[4] == c'-' or s[4] == c'/'):
         if s[10] == c' ' and s[11] == c'-' and s[12] == c' ':
             clock = 13
@@ -1107,8 +1130,8 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
             return 0
         return both(put_date(s + 20, month_of(s + 4), s[9] - c'0' + (10 * (s[8] - c'0') if s[8] != c' ' else 0), dst),
                     put_clock(s + 11, 8, False, dst + 10))
-    day.number = 0
-    return put_epoch(s, n, &day, dst)
+    known.number = 0
+    return put_epoch(s, n, &known, dst)
 
 
 cdef size_t put_time(const Record *record, uint8_t *dst) noexcept nogil:

@@ -195,13 +195,15 @@ cdef size_t end_of_text(const Step *step, bint before_time, const uint8_t *s, si
 
 cdef size_t end_of_time(const Step *step, const uint8_t *s, size_t i, size_t n) noexcept nogil:
     """Return the end of a time. The spaces between its date, its clock and its zone are not the one that ends it."""
-    cdef size_t end = find_literal(s, i, n, step.literal, step.n)
+    cdef size_t end = find_literal(s, i, n, step.literal, step.n), date
+    cdef int day, month
     if step.n == 0 or step.literal[0] != c' ':
         return end
+    date = end_of_date(s + i, n - i, &day, &month)
     if end - i == 10 and (s[i + 4] == c'-' or s[i + 4] == c'/'):        # 2024-10-10 13:55:36, 2024/10/10 - 13:55:36
         end = find_literal(s, end + (3 if n - end > 3 and s[end + 1] == c'-' else 1), n, step.literal, step.n)
-    elif end - i == 11 and s[i + 2] == c'/' and s[i + 6] == c'/':       # 10/Oct/2024 13:55:36
-        end = find_literal(s, end + 1, n, step.literal, step.n)
+    elif date and i + date >= end and i + date < n and s[i + date] == c' ':     # 10/Oct/2024 13:55:36, 10 Oct 2024 13:55:36
+        end = find_literal(s, i + date + 1, n, step.literal, step.n)
     elif end - i == 6 and kernels.span(s + i, 6, &DIGITS.set) == 6:     # 241010 13:55:36
         end = find_literal(s, end + 1, n, step.literal, step.n)
     elif n - i > 23 and s[i + 3] == c' ' and s[i + 7] == c' ' and s[i + 13] == c':':        # Thu Oct 10 13:55:36 2024
