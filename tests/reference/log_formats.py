@@ -415,24 +415,26 @@ def end_of(program, i, after, following, may_end, line, at):  # noqa: PLR0911, P
     ends = places(whole or b" ", line, at)
     end = next(ends, None)
     if end is not None and kind == "time" and after.startswith(b" "):
+        found = None
         # The spaces before the clock and before the zone do not end it.
         if re.fullmatch(rb".{4}[-/].{5}", line[at:end], re.DOTALL):
             dashed = len(line) - end > 3 and line.startswith(b" -", end)  # Gin
             end = next((each for each in ends if each > end + 2 * dashed), None)
-        elif found := re.match(rb"(?i)[0-9]{1,2}(?:([-/ ])(?:%b)\1|\.[0-9]{2}\.)[0-9]{4} " % MONTH_NAMES, line[at:]):
+        elif found := re.match(DAY_FIRST, line[at:]):
             end = next((each for each in places(whole, line, at) if each >= at + found.end()), None)
         elif re.fullmatch(rb"[0-9]{6}", line[at:end]):
             end = next((each for each in ends), None)
         elif len(line) - at > 23 and re.match(rb".{3} .{3} .{5}:", line[at:], re.DOTALL):  # asctime
             end = next((each for each in places(whole, line, at) if each >= at + 20), None)
-        elif len(line) - at > 28 and re.match(rb".{3}, .{14}:", line[at:], re.DOTALL):  # IMF-fixdate
-            end = next((each for each in places(whole, line, at) if each >= at + 26), None)
-        if end is not None and re.match(rb"[-+][0-9]{4}", line[end + 1 :]):
+        if end is not None and found and re.match(rb"GMT|UTC", line[end + 1 :]):
+            end = next((each for each in ends if each > end + 3), None)
+        elif end is not None and re.match(rb"[-+][0-9]{4}", line[end + 1 :]):
             end = next((each for each in ends if each > end + 5), None)
     return len(line) if end is None and not after else end
 
 
 MONTH_NAMES = b"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+DAY_FIRST = rb"(?i)(?:[a-z]{3}, )?[0-9]{1,2}(?:([-/ ])(?:%b)\1|\.[0-9]{2}\.)[0-9]{4} " % MONTH_NAMES
 
 
 def places(literal, line, at):
@@ -953,6 +955,7 @@ CLOCK = r"(?P<clock>\d\d:\d\d:\d\d)"
 FRACTION = r"(?P<fraction>[.,]\d{1,15})?"
 ZONE = r"(?P<zone>Z|GMT|UTC|[-+]\d\d:?\d\d)"
 NAME = r"(?P<name>[A-Za-z]{3})"
+WEEKDAY = r"(?:[A-Za-z]{3}, )?"
 TIMES = [
     # RFC 3339, ISO 8601; a space may come before the zone if one comes before the clock.
     rf"(?P<year>\d{{4}})-(?P<month>\d\d)-(?P<day>\d\d)T{CLOCK}{FRACTION}{ZONE}?",
@@ -961,11 +964,10 @@ TIMES = [
     # H2O's and Envoy's examples.
     rf"(?P<year>\d{{4}})/(?P<month>\d\d)/(?P<day>\d\d):{CLOCK}{FRACTION}(?: ?{ZONE})?",
     rf"(?P<year>\d{{4}})/(?P<month>\d\d)/(?P<day>\d\d)T{CLOCK}{FRACTION}{ZONE}?",
-    # Apache, nginx; HAProxy has a fraction and no zone, http.server a space before the clock.
-    rf"(?P<day>\d\d?)(?P<sign>[-/ ]){NAME}(?P=sign)(?P<year>\d{{4}})[: ]{CLOCK}{FRACTION}(?: {ZONE})?",
-    rf"(?P<day>\d\d?)\.(?P<month>\d\d)\.(?P<year>\d{{4}})[: ]{CLOCK}{FRACTION}(?: {ZONE})?",
-    # RFC 9110 section 5.6.7: IMF-fixdate, and asctime.
-    rf"[A-Za-z]{{3}}, (?P<day>\d\d) {NAME} (?P<year>\d{{4}}) {CLOCK}{FRACTION} {ZONE}",
+    # Apache, nginx; HAProxy has a fraction and no zone, http.server a space before the clock. RFC 9110: IMF-fixdate.
+    rf"{WEEKDAY}(?P<day>\d\d?)(?P<sign>[-/ ]){NAME}(?P=sign)(?P<year>\d{{4}})[: ]{CLOCK}{FRACTION}(?: {ZONE})?",
+    rf"{WEEKDAY}(?P<day>\d\d?)\.(?P<month>\d\d)\.(?P<year>\d{{4}})[: ]{CLOCK}{FRACTION}(?: {ZONE})?",
+    # RFC 9110 section 5.6.7: asctime.
     rf"[A-Za-z]{{3}} {NAME} (?P<day>[ \d]\d) {CLOCK} (?P<year>\d{{4}})",
     rf"(?P<year>\d\d)(?P<month>\d\d)(?P<day>\d\d) {CLOCK}",  # Tornado
 ]

@@ -394,10 +394,10 @@ def sample_of(pattern: str) -> str:
 # The times with a space that the reader knows the end of.
 KNOWN_TIME = (
     r"\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d(?:[.,]\d+)? [-+]\d{4}"
-    r"|\d\d(?:([-/ ])[A-Z][a-z]{2}\1|\.\d\d\.)\d{4} \d\d:\d\d:\d\d(?:[.,]\d+)?(?: [-+]\d{4})?"
+    r"|(?:[A-Z][a-z]{2}, )?\d\d(?:([-/ ])[A-Z][a-z]{2}\1|\.\d\d\.)\d{4} "
+    r"\d\d:\d\d:\d\d(?:[.,]\d+)?(?: [-+]\d{4}| GMT| UTC)?"
     r"|\d{4}[-/]\d\d[-/]\d\d (?:- )?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:[-+]\d\d:?\d\d|Z| [-+]\d{4})?"
     r"|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}"
-    r"|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d (?:GMT|[-+]\d{4})"
 )
 
 

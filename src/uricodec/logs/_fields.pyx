@@ -1067,15 +1067,19 @@ cdef size_t put_date(const uint8_t *year, int month, int day, uint8_t *dst) noex
 
 
 cdef size_t end_of_date(const uint8_t *s, size_t n, int *day, int *month) noexcept nogil:
-    """Read a date with the day, of one digit or two, first: 10/Oct/2024, 4-Oct-2024, 10 Oct 2024, 10.10.2024.
+    """Read a date with the day, of one digit or two, first: 10/Oct/2024, 4-Oct-2024, Thu, 10 Oct 2024, 10.10.2024.
 
     Return its end, where its year ends; 0 if it has another form. Numbers with "/" are no date: days or months may be first.
     """
-    cdef size_t i = 2 if n > 1 and is_digit(s[1]) else 1
-    if n < i + 9 or not is_digit(s[0]):
+    cdef size_t i = 5 if n > 5 and has_shape(s, "AAA, ", 5) else 0
+    if n < i + 11 or not is_digit(s[i]):
         return 0
-    day[0] = number_of(s) if i == 2 else s[0] - c'0'
-    if s[i] == c'.' and has_shape(s + i, ".00.0000", 8):
+    day[0] = s[i] - c'0'
+    i += 1
+    if is_digit(s[i]):
+        day[0] = number_of(s + i - 1)
+        i += 1
+    if has_shape(s + i, ".00.0000", 8):
         month[0] = number_of(s + i + 1)
         return i + 8
     if (s[i] != c'/' and s[i] != c'-' and s[i] != c' ') or s[i + 4] != s[i] or not has_shape(s + i + 5, "0000", 4):
@@ -1102,7 +1106,7 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
 
     Return 0 for all else.
     """
-    cdef size_t clock = 11, size
+    cdef size_t clock = 11, end
     cdef int day, month
     cdef uint8_t year[4]
     cdef Day known
@@ -1110,11 +1114,11 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
         year = [c'2', c'0', s[0], s[1]]
         return both(put_date(year, number_of(s + 2), number_of(s + 4), dst), put_clock(s + 7, 8, False, dst + 10))
     if n >= 18:
-        size = end_of_date(s, n, &day, &month)
-        if size:
-            if s[size] != c':' and s[size] != c' ':     # a space also in Python's http.server
+        end = end_of_date(s, n, &day, &month)
+        if end:
+            if s[end] != c':' and s[end] != c' ':       # a space also in Python's http.server
                 return 0
-            return both(put_date(s + size - 4, month, day, dst), put_clock(s + size + 1, n - size - 1, True, dst + 10))
+            return both(put_date(s + end - 4, month, day, dst), put_clock(s + end + 1, n - end - 1, True, dst + 10))
     if n >= 19 and (s[4] == c'-' or s[4] == c'/'):
         if s[10] == c' ' and s[11] == c'-' and s[12] == c' ':
             clock = 13
@@ -1123,8 +1127,6 @@ cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil:
             return 0
         return both(put_date(s, number_of(s + 5), number_of(s + 8), dst),
                     put_clock(s + clock, n - clock, s[10] != c'T' and find(s, clock, n, c' ') < n, dst + 10))
-    if n >= 29 and has_shape(s, "AAA, 00 AAA 0000 ", 17):
-        return both(put_date(s + 12, month_of(s + 8), number_of(s + 5), dst), put_clock(s + 17, n - 17, True, dst + 10))
     if n == 24 and has_shape(s, "AAA AAA ", 8) and has_shape(s + 9, "0 ", 2) and s[19] == c' ':
         if s[8] != c' ' and not is_digit(s[8]):
             return 0

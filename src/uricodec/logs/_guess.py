@@ -30,11 +30,10 @@ MOST_PARTS = 100
 
 CLOCK = r"\d\d:\d\d:\d\d(?:\.\d+|,\d{3}(?![\d.]))?"
 DATE_AND_TIME = (
-    r"\d\d?(?:/[A-Za-z]{3}/|-[A-Za-z]{3}-| [A-Za-z]{3} |\.\d\d\.)\d{4}[: ]"
+    r"(?:[A-Z][a-z]{2}, )?\d\d?(?:/[A-Za-z]{3}/|-[A-Za-z]{3}-| [A-Za-z]{3} |\.\d\d\.)\d{4}[: ]"
     rf"{CLOCK}(?: [-+]\d\d:?\d\d| [A-Z]{{3}})?"
     rf"|\d{{4}}-\d\d-\d\d[T ]{CLOCK}(?:Z|[-+]\d\d:?\d\d| [-+]\d{{4}})?"
     rf"|\d{{4}}/\d\d/\d\d (?:- )?{CLOCK}"
-    rf"|[A-Z][a-z]{{2}}, \d\d [A-Z][a-z]{{2}} \d{{4}} {CLOCK} (?:GMT|[-+]\d{{4}})"
     rf"|[A-Z][a-z]{{2}} [A-Z][a-z]{{2}} [ \d]\d {CLOCK} \d{{4}}"
 )
 EPOCH = r"1\d{9}(?:\.\d+|\d{3}|\d{6}|\d{9})?"

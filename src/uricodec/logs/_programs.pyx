@@ -208,9 +208,9 @@ cdef size_t end_of_time(const Step *step, const uint8_t *s, size_t i, size_t n) 
         end = find_literal(s, end + 1, n, step.literal, step.n)
     elif n - i > 23 and s[i + 3] == c' ' and s[i + 7] == c' ' and s[i + 13] == c':':        # Thu Oct 10 13:55:36 2024
         end = find_literal(s, i + 20, n, step.literal, step.n)
-    elif n - i > 28 and s[i + 3] == c',' and s[i + 4] == c' ' and s[i + 19] == c':':        # Thu, 10 Oct 2024 13:55:36 GMT
-        end = find_literal(s, i + 26, n, step.literal, step.n)
-    if n - end > 5 and (s[end + 1] == c'+' or s[end + 1] == c'-') and kernels.span(s + end + 2, 4, &DIGITS.set) == 4:
+    if date and n - end > 3 and (memcmp(s + end + 1, b"GMT", 3) == 0 or memcmp(s + end + 1, b"UTC", 3) == 0):
+        end = find_literal(s, end + 4, n, step.literal, step.n)
+    elif n - end > 5 and (s[end + 1] == c'+' or s[end + 1] == c'-') and kernels.span(s + end + 2, 4, &DIGITS.set) == 4:
         end = find_literal(s, end + 6, n, step.literal, step.n)
     return end
 
