@@ -116,6 +116,8 @@ def split_request(request):
     """Method, target, protocol, and whether it is a request at all."""
     if request is None:
         return None, None, None, True
+    if request == b"- - -":
+        return None, None, None, True
     for pattern in (
         rb"(?P<method>[!#$%&'*+.^_`|~0-9A-Za-z-]+) (?P<target>.*) (?P<protocol>(?=.{1,16}$)[A-Za-z]+/[0-9.]+)",
         rb"(?P<method>[!#$%&'*+.^_`|~0-9A-Za-z-]+) (?P<target>/.*) (?P<protocol>1\.[01]|[23])",  # Hypercorn
@@ -126,7 +128,8 @@ def split_request(request):
             protocol = found.groupdict().get("protocol")
             if protocol and protocol[:1].isdigit():
                 protocol = b"HTTP/" + protocol
-            return found["method"], found["target"], protocol, True
+            is_known = (found["method"], found["target"]) != (b"-", b"-")
+            return found["method"] if is_known else None, found["target"] if is_known else None, protocol, True
     return None, request, None, False
 
 

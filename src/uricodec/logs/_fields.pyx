@@ -252,7 +252,8 @@ cdef void split_request(Record *record) noexcept nogil:
     """RFC 9112 section 3:  request-line   = method SP request-target SP HTTP-version
 
     The target may hold spaces nevertheless. Without a version (HTTP/0.9), or with one that has no name, it has to begin with
-    "/". A request that is none of these is a target without a method.
+    "/". A request that is none of these is a target without a method. Proxies that log its parts have "-" for those that
+    are missing: "- - HTTP/1.1".
     """
     cdef const uint8_t *s = record.text[REQUEST].at
     cdef size_t n = record.text[REQUEST].n, i = 0, start, end
@@ -275,6 +276,8 @@ cdef void split_request(Record *record) noexcept nogil:
             end -= 1
         else:
             end = n
+        if n > 4 and memcmp(s, b"- - ", 4) == 0 and (end == 3 or n == 5 and s[4] == c'-'):
+            return
         if end < n or start < n and s[start] == c'/':
             record.text[METHOD] = text_of(s, i)
             record.text[TARGET] = text_of(s + start, end - start)
