@@ -217,7 +217,8 @@ def has_needs(name: str, lines: list[bytes]) -> bool:
     if not needs:
         return True
     lines = [line.replace(b'\\"', b'"') for line in lines[:COMPARED]]  # of an object in a text, too
-    return 2 * sum(all(need in line for need in needs) for line in lines) >= len(lines)
+    wanted = [(need.lstrip(b"!"), not need.startswith(b"!")) for need in needs]
+    return 2 * sum(all((need in line) is has for need, has in wanted) for line in lines) >= len(lines)
 
 
 def named_by(fields: bytes) -> str:

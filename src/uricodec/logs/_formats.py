@@ -768,10 +768,13 @@ def needs_of(name: str) -> list[bytes]:
 
     >>> needs_of("echo"), needs_of("combined")
     ([b'"latency_human"'], [])
+    >>> needs_of("slog")[-1]  # one that they do not have
+    b'!"ts"'
     """
     section = built_in()[name]
     written = {"logfmt": "%s=", "ltsv": "%s:"}.get(section.get("notation", ""), '"%s"')
-    return [(written % need).encode() for need in section.get("needs", "").split()]
+    needs = [need.rpartition("!") for need in section.get("needs", "").split()]
+    return [(mark + written % need).encode() for _, mark, need in needs]
 
 
 def preset_names() -> list[str]:
