@@ -1,0 +1,94 @@
+"""Ten visits as each product logs them, by name, by auto and by strings of configuration files, field by field."""
+
+import re
+from datetime import datetime
+
+import pytest
+from reference.log_writers import FAMILIES, TEN, WRITERS, written
+from support.tables import each_row
+
+from uricodec import logs
+
+JUDGED = ["client", "user", "time", "method", "target", "path", "query", "protocol", "status", "bytes_sent", "referer"]
+JUDGED += ["user_agent", "duration", "forwarded_for", "vhost"]
+
+# What is read otherwise: the visit and the field, or the line that is no record.
+LEFT = {
+    # Older versions escape nothing, and the log does not say which one wrote it.
+    ("traefik 3.7", "by name"): {(4, "user_agent")},
+    ("traefik 3.7", "auto"): {(4, "user_agent")},
+    # \u00c3 is a byte to Tomcat, a character to Go.
+    "Tomcat": {(10, "referer"), (10, "user_agent")},
+}
+# A list of one address is the client of combined.
+ONLY_BY_NAME = {"combined-forwarded instead of the client"}
+
+
+def differences(writer, format, visits=TEN):
+    """The fields of the lines that are read otherwise than they were written, and lines that are no records."""
+    rows = [written(writer, visit) for visit in visits]
+    log = writer.head.encode() + b"".join(line + b"\n" for line, _ in rows)
+    records = iter(list(logs.parse(log, format, invalid=(invalid := []))))
+    head = writer.head.count("\n")
+    codes = {line.line - head: line.code for line in invalid}
+    found = {}
+    for number, (line, fields) in enumerate(rows, 1):
+        if number in codes:
+            found[number, codes[number]] = line
+            continue
+        record = next(records)
+        # What is not in a line is null in its record. A target may be made of a path and a query.
+        unknown = dict.fromkeys(name for name in JUDGED if name != "target" or "path" not in fields)
+        for name, value in {**unknown, **fields}.items():
+            read = getattr(record, name)
+            if name == "time" and read:  # digits and Z that Python 3.10 does not know
+                read = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", read).replace("Z", "+00:00"))
+            if read != value:
+                found[number, name] = read, value, line
+    assert next(records, None) is None
+    return found
+
+
+def is_unclear(writer):
+    """Whether a line does not say where an agent ends: a backslash is not escaped, where it escapes a quote."""
+    return isinstance(writer.template, str) and writer.escape(b'"\\') in (b'"\\', b'\\"\\')
+
+
+@each_row("name", WRITERS)
+@pytest.mark.parametrize("how", ["by name", "auto"])
+def test_lines_of_products(name, how):
+    if how == "by name" or name not in ONLY_BY_NAME:
+        found = differences(WRITERS[name], name.split()[0] if how == "by name" else "auto")
+        assert {*found} == LEFT.get((name, how), set()), found
+
+
+TRAPS = [
+    b'a "quoted" agent',
+    b"back\\slash",
+    b"\x16\x03\x01",
+    b"[x] {y} | z",
+    b"%41 #22",
+    b'" "',
+    b'x" 1 "y',
+    b'"',
+    b"\\",
+]
+
+
+@each_row("name", [name for name in WRITERS if not is_unclear(WRITERS[name])])
+def test_texts_of_visitors_are_read_back(name):
+    found = differences(
+        WRITERS[name], name.split()[0], [TEN[0], *(TEN[0]._replace(agent=trap, referer=trap) for trap in TRAPS)]
+    )
+    assert not found
+
+
+@each_row("name", FAMILIES)
+def test_lines_by_strings(name):
+    format, writer = FAMILIES[name]
+    found = differences(writer, logs.Format(name, map=format) if isinstance(format, dict) else format)
+    assert {*found} == LEFT.get(name, set()), found
+
+
+def test_each_preset_has_a_writer():
+    assert {name.split()[0] for name in WRITERS} == {*logs.presets()}
