@@ -1020,7 +1020,7 @@ def since_1970(seconds, fraction):
 
 
 # Control sequences of ECMA-48, but for those with intermediate bytes.
-COLORS = re.compile(rb"\x1b\[[0-?]*[@-~]")
+COLORS = re.compile(rb"\x1b(?:\[[0-?]*[@-~]|\(B)")
 
 
 def record(line, format, state=None, **options):

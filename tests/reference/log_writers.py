@@ -84,6 +84,8 @@ nginx = escaping({'"': rb"\x22", "\\": rb"\x5C"}, rb"\x%02X")  # ngx_http_log_es
 lighttpd = escaping(LETTERS | SLASHES, rb"\x%02X")
 nginx_json = escaping(C_NAMES | SLASHES, rb"\u%04X", range(32, 256))  # ngx_escape_json()
 haproxy = escaping({'"': b"#22", "#": b"#23"}, b"#%02X")
+# OpenLiteSpeed, AccessLog::appendEscape()
+litespeed = escaping(SLASHES, rb"\x%02x")
 python_repr = escaping(LETTERS | SLASHES, rb"\x%02x")  # Twisted: repr() of bytes
 gunicorn = escaping({'"': rb"\""}, b"%c", range(256))
 cloudfront = escaping({c: b"%%%02X" % ord(c) for c in ' "<>#%{}|\\^~[]`'}, b"%%%02X")
@@ -217,6 +219,7 @@ NAMES = {
     "endpoint": lambda v: (f"{bracketed(v)}:40012", {"client": v.client}),
     "address:port": lambda v: (f"{v.client}:40012", {"client": v.client}),
     "user": known("user", lambda v: v.user),
+    '"user"': lambda v: (v.user and Quoted(b'"%s"' % v.user.encode()), {"user": v.user}),
     "request": request,
     "method": known("method", lambda v: v.method),
     "target": target,
@@ -237,6 +240,7 @@ NAMES = {
     "referer": known("referer", lambda v: v.referer),
     "bad referer": bad_referer,
     "agent": known("user_agent", lambda v: v.agent),
+    "encoded agent": known("user_agent", lambda v: v.agent and quote(v.agent, safe="")),
     "host": known("vhost", lambda v: v.host),
     "site": lambda v: (SITE, {"vhost": SITE}),  # that the server has
     "forwarded": lambda v: (v.forwarded, {"forwarded_for": tuple(v.forwarded.split(", ")) if v.forwarded else None}),
@@ -260,6 +264,10 @@ class Writer(NamedTuple):
     ninth: dict = {}  # noqa: RUF012 - what else can be known from the line of the ninth visit
 
 
+class Quoted(bytes):
+    """A text that is not escaped."""
+
+
 def value_of(name, visit):
     return (time(name[2:]) if name.startswith("t ") else NAMES[name])(visit)
 
@@ -281,6 +289,8 @@ def written(writer, visit):
         fields.update(found)
         if value is None:
             return writer.missing.encode("latin-1")
+        if isinstance(value, Quoted):
+            return value
         return writer.escape(value if isinstance(value, bytes) else str(value).encode())
 
     def member(value):
@@ -423,7 +433,7 @@ WRITERS = {
         ninth={"vhost": "localhost-nginx-proxy-manager"},
     ),
     "lighttpd": Writer(f'<client> <site> <user> [{CLF}] "<request>" <status> <size>{HEADERS}', lighttpd, invalid=""),
-    "litespeed": Writer('"' + START + "<size>" + HEADERS + '"', raw),
+    "litespeed": Writer('"' + START + "<size>" + HEADERS + '"', litespeed, invalid="", change=http2),
     "twisted": Writer(f'"<client>" - - [{CLF}] "<request>" <status> <size->' + HEADERS, python_repr),
     "ltsv": Writer(LTSV_APACHE, apache),
     "nginx-ltsv": Writer(
@@ -616,8 +626,8 @@ WRITERS = {
         "version": 1, "streamId": "12345", "cp": "123456", "reqId": "1239f220", "reqTimeSec": "<t %s.%L>s", "bytes": "<size>s",
         "cliIP": "<client>", "statusCode": "<status>s", "proto": "HTTPS", "reqHost": "<host>", "reqMethod": "<method>",
         "reqPath": "<uri>", "reqPort": "443", "rspContentType": "text/html", "tlsVersion": "TLSv1.3", "queryStr": "<query>",
-        "xForwardedFor": "<forwarded>", "edgeIP": "198.51.100.9", "country": "AT",
-    }, missing="-", change=quoted),
+        "UA": "<encoded agent>", "xForwardedFor": "<forwarded>", "edgeIP": "198.51.100.9", "country": "AT",
+    }, missing=None, change=quoted),
     "bunny": Writer(
         "HIT|<status>|<t %s%L>|<size>|390|<client>|<referer>|<url>|WA|<agent>|322b688bd63fb63f2babe9de30a5d262|DE",
         raw, change=quoted,
@@ -706,7 +716,7 @@ WRITERS = {
     "actix": Writer('<client> "<request>" <status> <size>' + HEADERS + " <s.6>", raw, change=quoted),
     "gin": Writer('[GIN] <t %Y/%m/%d - %H:%M:%S> |  <status> |  <go> |  <client> | <method>      "<decoded><?query>"', go, ""),
     "chi": Writer('<t %Y/%m/%d %H:%M:%S> [web1/Ab3dEf-000001] "<method> <http-url> <protocol>" from <endpoint> - <status> <size>B in <go>', raw),
-    "fiber": Writer("13:55:36 |  <status> |  <go> |  <client> |  <method>  | <uri>       | -", raw, change=quoted),
+    "fiber": Writer("13:55:36 | <status> |     <go> |      <client> | <method>     | <uri>  ", raw, change=quoted),
     "echo": Writer({
         "time": "<t %Y-%m-%dT%H:%M:%S.%NZ>", "id": "", "remote_ip": "<client>", "host": "<host>", "method": "<method>", "uri": "<target>",
         "user_agent": "<agent>", "status": "<status>", "error": "", "latency": "<ns>", "latency_human": "<go>", "bytes_in": 0,
@@ -777,6 +787,10 @@ WRITERS = {
     }, change=valid),
 }  # fmt: skip
 
+# AccessLog::log() of OpenLiteSpeed
+OPEN = f'<client> - <"user"> [{CLF}] "<request>" <status> <size->'
+
+
 # Further settings of the products above.
 WRITERS |= {
     "combined nginx": Writer(START + "<size>" + HEADERS, nginx, invalid=""),
@@ -801,8 +815,45 @@ WRITERS |= {
         f'[{CLF}] <status> - <method> https <host> "<target>" [Client <client>] [Length <size>] [Gzip -] "<agent>" "<referer>"',
         nginx,
     ),
-    "litespeed with the site": Writer('"<site> ' + START + "<size>" + HEADERS + '"', raw),
-    "litespeed site in brackets": Writer('["<site>"] ' + START + "<size>" + HEADERS, raw),
+    "litespeed with the site": Writer(
+        '"<site> ' + START + "<size>" + HEADERS + '"', litespeed, invalid="", change=http2
+    ),
+    "litespeed site in brackets": Writer(f'["<site>"] {OPEN}{HEADERS}', litespeed, invalid="", change=http2),
+    "combined OpenLiteSpeed": Writer(f"{OPEN}{HEADERS}", litespeed, invalid="", change=http2),
+    "uvicorn in colors": Writer(
+        '\x1b[32mINFO\x1b[0m:     <address:port> - "\x1b[1m<request>\x1b[0m" \x1b[32m<status> OK\x1b[0m',
+        raw,
+        change=quoted,
+    ),
+    "django in colors": Writer(
+        '\x1b[36m[<t %d/%b/%Y %H:%M:%S>] "<request>" <status> <size>\x1b[0m', raw, invalid="", change=latin_1
+    ),
+    "common Werkzeug in colors": Writer(
+        f'<client> - - [{CLF.replace(" +0000", "").replace(":%H", " %H")}] "\x1b[31m\x1b[1m<request>\x1b[0m" <status> -',
+        raw,
+        change=quoted,
+    ),
+    "gin in colors": Writer(
+        "[GIN] <t %Y/%m/%d - %H:%M:%S> |\x1b[97;42m <status> \x1b[0m|    <go> |      <client> |\x1b[97;44m <method>     \x1b[0m "
+        '"<decoded><?query>"',
+        go,
+        "",
+    ),
+    "chi in colors": Writer(
+        '<t %Y/%m/%d %H:%M:%S> \x1b[33m[web1/Ab3dEf-000001]\x1b[0m \x1b[36m"\x1b[0m\x1b[1;35m<method> \x1b[0m\x1b[36m<http-url> <protocol>" '
+        "\x1b[0mfrom <endpoint> - \x1b[1;32m<status>\x1b[0m\x1b[1;34m <size>B\x1b[0m in \x1b[32m<go>\x1b[0m",
+        raw,
+    ),
+    "fiber in colors": Writer(
+        "13:55:36 |\x1b[92m <status> \x1b[0m|    <go> |      <client> |\x1b[96m <method>     \x1b[0m| <uri>  ",
+        raw,
+        change=quoted,
+    ),
+    "tornado in colors": Writer(
+        "\x1b[32m[I <t %y%m%d %H:%M:%S> web:2348]\x1b(B\x1b[m <status> <method> <target> (<client>) <ms.2>ms",
+        raw,
+        change=valid,
+    ),
     "traefik 3.7": Writer(WRITERS["traefik"].template, lambda text: text.replace(b'"', rb"\""), change=valid),
     "envoy Istio": Writer(
         ENVOY_START + ISTIO, raw, invalid=ENVOY_START.replace("<request>", "- - -") + ISTIO, change=http2

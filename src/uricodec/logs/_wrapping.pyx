@@ -493,11 +493,14 @@ cdef size_t end_of_sequence(const uint8_t *s, size_t i, size_t n) noexcept nogil
     """Return the end of the control sequence that starts at i, such as that of a color; i if there is none.
 
     ECMA-48 section 5.4: CSI, parameter bytes 30-3F, and a final byte 40-7E. CSI is ESC "[". Those of colors (SGR) and of
-    erasing, which `grep --color` writes, have no intermediate bytes.
+    erasing, which `grep --color` writes, have no intermediate bytes. ESC "(B" (ECMA-35: ASCII) is before what resets colors
+    in terminfo of xterm, which Tornado writes.
     """
     cdef size_t end = i + 2
-    if n - i < 3 or s[i] != ESCAPE or s[i + 1] != c'[':
+    if n - i < 3 or s[i] != ESCAPE:
         return i
+    if s[i + 1] != c'[':
+        return i + 3 if s[i + 1] == c'(' and s[i + 2] == c'B' else i
     while end < n and 0x30 <= s[end] <= 0x3F:
         end += 1
     return end + 1 if end < n and 0x40 <= s[end] <= 0x7E else i
