@@ -1,13 +1,15 @@
 """Ten visits as each product logs them, by name, by auto and by strings of configuration files, field by field."""
 
+import random
 import re
 from datetime import datetime
 
 import pytest
-from reference.log_writers import FAMILIES, TEN, WRITERS, written
+from reference.log_writers import FAMILIES, TEN, WRITERS, encoded, written
 from support.tables import each_row
 
 from uricodec import logs
+from uricodec.logs._detection import decide
 
 JUDGED = ["client", "user", "time", "method", "target", "path", "query", "protocol", "status", "bytes_sent", "referer"]
 JUDGED += ["user_agent", "duration", "forwarded_for", "vhost"]
@@ -81,6 +83,48 @@ def test_texts_of_visitors_are_read_back(name):
         WRITERS[name], name.split()[0], [TEN[0], *(TEN[0]._replace(agent=trap, referer=trap) for trap in TRAPS)]
     )
     assert not found
+
+
+# What visitors send: characters and parts of lines.
+PIECES = [
+    *(
+        b'"', b"\\", b"'", b" ", b"[", b"]", b"{", b"}", b",", b":", b"-", b"/", b"?", b"=", b"&", b"0", b"\t", b"#",
+        b"%22",
+    ),
+    *(b'" "', b'" 200 5 "', b'" 404 -'),
+    *(b'" 412 0.023 [x] [] 10.1.2.3:8080 5316 0.022 200 6f', b'" 1 "w@docker" "http://192.0.2.2:80" 12ms'),
+    *(b"\x16\x03\x01", b"\0"),
+    *(b"192.0.2.1 - - [10/Oct/2024:13:55:36 +0000]", b'{"a":1}', b'","status":200,"request_uri":"/"', b"#Fields: date"),
+    *(b"\xff\xfe", b"GET / HTTP/1.1", b"x" * 300, b"a | ", b"[pod/a/b] ", b'{"message":"', b'","message":"', b"#22"),
+]  # fmt: skip
+
+
+def strange(chance, writer, visit):
+    """A visit with other texts in fields that visitors write. A server that logs what is no request logs any target."""
+    for field in chance.sample(["target", "referer", "agent", "user"], chance.randrange(1, 5)):
+        text = b"".join(chance.choice(PIECES) for _ in range(chance.randrange(5)))
+        if field == "target":
+            text = b"/" + (text if writer.invalid is not None and not is_unclear(writer) else encoded(text))
+        visit = visit._replace(**{field: encoded(text).decode() or None if field == "user" else text})
+    return visit
+
+
+@pytest.mark.slow
+@each_row("name", logs.presets())
+def test_a_strange_line_never_changes_the_format(name):
+    """Nor do several of them, as long as some are as the server writes them usually."""
+    writer, chance = WRITERS[name], random.Random(name)
+    for _ in range(14):
+        visits = [*TEN] * chance.randrange(1, 3)
+        for _ in range(chance.choice([1, 1, 1, 2, len(visits) // 3])):
+            at = chance.randrange(len(visits))
+            visits[at] = strange(chance, writer, visits[at])
+        lines = [*writer.head.encode().splitlines(), *(written(writer, visit)[0] for visit in visits)]
+        before = chance.choice([b"", b"", b"web-1  | ", b"[pod/web-7c5d/nginx] ", b"Jan 31 12:00:00 web nginx[1]: "])
+        if name == "elb":  # with a word before the time it is alb
+            before = b""
+        head = b"".join(before + line + b"\n" for line in lines)
+        assert str(decide(head).format) == name, head
 
 
 @each_row("name", FAMILIES)

@@ -205,7 +205,7 @@ def known(field, value):
 
 def bad_referer(v):
     """Jupyter Server writes it of errors only."""
-    return (f" referer={(v.referer or b'None').decode()}" if v.status >= 400 else ""), {
+    return (f" referer={(v.referer or b'None').decode(errors='replace')}" if v.status >= 400 else ""), {
         "referer": shown(v.referer) if v.status >= 400 else None
     }
 
@@ -229,7 +229,7 @@ NAMES = {
     "uri": uri,
     "decoded": decoded,
     # If it has a triplet, it is read as a target: so says the guide.
-    "decoded or not": lambda v: (decoded(v)[0], {"path": unquote(decoded(v)[0].decode())}),
+    "decoded or not": lambda v: (decoded(v)[0], {"path": unquote(decoded(v)[0].decode(errors="replace"))}),
     "query": query,
     "?query": lambda v: ("?" + query(v)[0].decode() if query(v)[0] else "", query(v)[1]),
     "protocol": known("protocol", lambda v: v.protocol),
@@ -303,13 +303,13 @@ def written(writer, visit):
             return value
         name = re.fullmatch("<([^<>]+)>(s?)", value)
         if name is None:
-            return re.sub("<([^<>]+)>", lambda match: text_of(match).decode(), value)
+            return re.sub("<([^<>]+)>", lambda match: text_of(match).decode(errors="replace"), value)
         found, new = value_of(name[1], visit)
         fields.update(new)
         if found is None:
             return writer.missing
         if isinstance(found, bytes):
-            found = writer.escape(found).decode()
+            found = writer.escape(found).decode(errors="replace")
         elif isinstance(found, Decimal):
             found = float(found)
         return str(found) if name[2] else found
