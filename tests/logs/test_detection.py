@@ -92,17 +92,26 @@ def test_a_line_that_is_cut_off_is_one_line(name):
     assert header
 
 
+def docker(line):
+    """A record of Docker's driver json-file."""
+    return (
+        json.dumps({"log": line.decode(), "stream": "stdout", "time": "2016-10-06T00:17:09.669794202Z"}).encode()
+        + b"\n"
+    )
+
+
 @each_row("name", PRESETS)
 @each_row(
-    "prefix",
+    "wrapped",
     [
         *(b"2016-10-06T00:17:09.669794202Z stdout F ", b"Jan 31 12:00:00 web nginx[1]: ", b"web-1    | "),
-        *(b"[pod/web-7c5ddbdf54-x2x/nginx] ", b"web_1.a | 2016-10-06T00:17:09.669794202Z "),
+        *(b"[pod/web-7c5ddbdf54-x2x/nginx] ", b"web_1.a | 2016-10-06T00:17:09.669794202Z ", docker),
     ],
 )
-def test_prefixes(name, prefix):
+def test_wrapped_lines(name, wrapped):
+    wrap = wrapped if callable(wrapped) else wrapped.__add__
     lines = [re.sub(rb"^<\d+>.*?: ", b"", line) for line in SAMPLES[name].splitlines(keepends=True)]
-    assert found(b"".join(prefix + line for line in lines)) == (name, COUNTS[name], COUNTS[name])
+    assert found(b"".join(map(wrap, lines))) == (name, COUNTS[name], COUNTS[name])
 
 
 @each_row(

@@ -265,6 +265,7 @@ def test_quotes_that_are_not_escaped_before_other_fields(rest, agent, more):
         (b"_", True, True),
         (b"default", True, True),
         (b"192.0.2.7", True, True),
+        (b"192.0.2.7:443", True, True),
         (b"[2001:db8::1]:443", True, True),
         (b"www.example.com:443", True, True),
         (b"intranet:80", True, True),
@@ -293,6 +294,46 @@ def test_sites_that_begin_a_line(site, is_read, is_found):
     elif not is_found:
         with pytest.raises(logs.FormatError, match="unknown log format"):
             list(logs.parse(line))
+
+
+@each_row(
+    "before",
+    [
+        *(b"<133>Dec 23 15:31:15 web01 mds-acc ", b"<190>2024-12-23T15:31:15Z web01 mds-acc "),
+        *(b"   2024-10-10T13:55:36.20+0000 [APP/PROC/WEB/0] OUT ", b"2024-10-10T13:55:36.20+0000 [RTR/0]      ERR "),
+    ],
+)
+def test_words_before_a_line(before):
+    line = b"203.0.113.7 - - " + REST
+    found, whole = read("combined", before + line, line)
+    assert found == whole and list(logs.parse(before + line)) == list(logs.parse(line))
+
+
+@each_row(
+    ("written", "format", "fields"),
+    [
+        ('2026-03-11 13:56:58,403 [INFO] {}:5 - "GET / HTTP/1.1" 200', "uvicorn", {"time": "2026-03-11T13:56:58.403"}),
+        ('2026-03-11 13:56:58 INFO:     {}:5 - "GET / HTTP/1.1" 200 OK', "uvicorn", {"time": "2026-03-11T13:56:58"}),
+        ('{}:5 - "GET / HTTP/1.1" 200 OK', "uvicorn", {"time": None}),
+        (
+            'ACCESS [2024-10-10T13:55:36.1Z] "GET / HTTP/1.1" 200 - 0 135 4 2 "{}" "x" "8" "h" "10.1.1.1:80"',
+            "envoy",
+            {"client": None, "forwarded_for": ("192.0.2.8",), "duration": 0.004, "bytes_sent": 135},
+        ),
+        (
+            '{{"level":"info","ts":1.5,"msg":"","status":200,"method":"GET","path":"/","ip":"{}","latency":0.1,"time":"x"}}',
+            "zap",
+            {"time": "1970-01-01T00:00:01.5Z", "duration": 0.1},
+        ),
+    ],
+)
+def test_programs_that_write_a_little_more(written, format, fields):
+    line = written.format("192.0.2.8").encode()
+    assert str(logs.detect(line)[0].format) == format
+    [record] = logs.parse(line)
+    wanted = {"client": "192.0.2.8", "method": "GET", "target": "/", "status": 200} | fields
+    assert {name: getattr(record, name) for name in wanted} == wanted
+    read(format, line)
 
 
 @each_row(
@@ -1242,6 +1283,10 @@ def test_commas_and_quotes(name):
     line = b'2024-10-10 13:55:36 192.0.2.1 /a 200 "Mozilla/5.0 (X11; a+b)" "-"'
     [record] = read(name, header + line)[:1]
     assert (record["user_agent"], record["referer"]) == ("Mozilla/5.0 (X11; a+b)", None)
+    assert read(name, header + line + b" ")[:1] == [record]
+    reader = LogReader(Format(name).programs)
+    data = header + line + b"  \n" + line + b" x \n" + line + b" \n"
+    assert reader.convert(data, bytearray(reader.capacity_for(len(data)))).records == 1
     [record] = read(name, header + b'2024-10-10 13:55:36 192.0.2.1 /a 200 "Mozilla+x http://h/"')[:1]
     assert (record["user_agent"], record["referer"]) == ('"Mozilla x', 'http://h/"')  # not one value
 
@@ -1432,6 +1477,25 @@ def test_logfmt_with_keys_of_its_own():
     """Members that look like fields are not left out without a word."""
     with pytest.raises(logs.FormatError, match="logfmt has no names for client, time of these records"):
         list(logs.parse(b"addr=192.0.2.1 when=2024-10-10T13:55:36Z method=GET path=/a status=200"))
+
+
+@each_row(("written", "is_record"), [
+    ("debug method=GET path=/a done status=200", False),  # the path may be "/a done"
+    ("method=GET path=/a status=200 duration=12 ms", False),
+    ('debug method="GET" done path="/a b" done level=info done status=200', True),
+])  # fmt: skip
+def test_words_in_logfmt(written, is_record):
+    line = written.encode()
+    read("logfmt", line) if is_record else None
+    assert bool(list(logs.parse(line, "logfmt", invalid=[]))) == is_record
+
+
+def test_the_time_of_the_program_that_wrote_the_line():
+    line = b'[2024-10-10T13:55:36Z INFO  actix_web::middleware::logger] 192.0.2.8 "GET /a HTTP/1.1" 200 13 "-" "x" 0.1'
+    ruby = b"I, [2024-10-10T13:55:36.5 #7]  INFO -- : method=GET path=/a controller=A action=b status=200 duration=3.1"
+    for before in b"2024-10-10T13:55:37.1Z stdout F ", b"<190>1 2024-10-10T13:55:37.1+00:00 web1 app 1234 - - ":
+        assert read("actix", before + line)[0]["time"] == "2024-10-10T13:55:36Z"
+        assert read("lograge", before + ruby)[0]["time"] == "2024-10-10T13:55:36.5"
 
 
 def test_members_that_one_product_writes_are_known_in_a_text():

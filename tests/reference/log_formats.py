@@ -94,6 +94,7 @@ def mapping_of(fields):
 ISO_TIME = rb"(?=.{4}-..-..T..:..:...)[^ ]* "
 # Also of journalctl -o short-full.
 NAMED_TIME = rb"(?:.{3} .. ..:..:..(?:\.[^ ]*)? |(?=.{29}).{3} .{4}-..-.. ..:..:[^ ]* [^ ]* )"
+PRIORITY = rb"(?:<[^>]{0,4}>|(?!<[^>]{0,4}>))"
 PREFIXES = [
     # RFC 3164 section 4.1, also with a time of RFC 3339; RFC 5424 section 6. The name of the program ends with ":".
     # Some have no host name before "program[pid]:".
@@ -155,6 +156,7 @@ OTHERS = [
     MOMENT + rb" +" + LEVEL_NAME + rb" +[0-9]+ --- \[[^\]]*\](?:[^ ]*(?! : ) )*?[^ ]* : (?=.)",
     rb".,\ \[(?=.{4}-..-..T..:..:...)[^\]]*\](?:(?! -- ).)* -- [^:]*: (?:\[[^\]]*\] (?=.))*(?!\[)(?=.)",
     rb"\[" + MOMENT + rb" " + LEVEL_NAME + rb" [^\]]*\] (?=.)",
+    rb" *" + ISO_TIME + rb"\[[A-Za-z0-9_./-]+\] *(?:OUT|ERR) (?=.)",
     rb"\[(?=[A-Za-z])[A-Za-z0-9_./-]+\] (?=.)" + NO_NAME,
 ]
 
@@ -172,7 +174,9 @@ def words_of(line):  # noqa: PLR0912
             yield found.end() + tag.end()
     if found := re.match(NAMED_TIME + rb"(?=.)(?!-)" + NO_NAME, line, re.DOTALL):
         yield found.end()
-    if found := re.match(SYSLOG_TIME + rb"[^ ]* (?![0-9-])[A-Za-z0-9_./\[\]-]+ (?=.)" + NO_NAME, line, re.DOTALL):
+    if found := re.match(
+        PRIORITY + SYSLOG_TIME + rb"[^ ]* (?![0-9-])[A-Za-z0-9_./\[\]-]+ (?=.)" + NO_NAME, line, re.DOTALL
+    ):
         yield found.end()
     if found := re.match(rb"(?:[a-z0-9.-]+ )?" + POD, line):
         yield found.end()
@@ -190,7 +194,8 @@ def words_of(line):  # noqa: PLR0912
             if b":" in name[:-1] and not name[-1:].isdigit():
                 break
             at += len(name)
-            at += len(re.match(AFTER, line[at:])[0])
+            between = re.match(AFTER, line[at:])[0]
+            at += len(between) - 2 * (len(between) > 1 and between.endswith(b"::"))  # an IPv6 address
             if at < len(line) and re.match(NO_NAME, line[at:]):
                 yield at
 
@@ -721,9 +726,9 @@ def scalar(value, undo):
     return None if data in (None, b"", b"-") else data if isinstance(value, Number) else undo(data)
 
 
-def pairs_of(line):
-    """The keys and values of logfmt."""
-    found, at = [], 0
+def pairs_of(line, named):
+    """The keys and values of logfmt, of which some are named by a program: no words follow their bare values."""
+    found, at, goes_on = [], 0, False
     pattern = re.compile(
         rb' *(?:(?P<key>[^ ="{(\[]*)=(?:"(?P<text>(?:[^"\\]|\\.)*)"(?= |$)|(?!")(?P<bare>[^ ]*))|[^ ="{(\[]+(?= |$))',
         re.DOTALL,
@@ -732,6 +737,9 @@ def pairs_of(line):
         pair = pattern.match(line, at)
         if pair is None:
             raise NoRecord("json", 0)
+        if goes_on and pair["key"] is None:
+            raise NoRecord("json", at + pair[0].count(b" "))
+        goes_on = pair["bare"] is not None and pair["key"] in named
         if pair["key"]:
             value = pair["bare"] if pair["text"] is None else pair["text"]
             found.append((pair["key"], value.decode("latin-1")))
@@ -761,7 +769,10 @@ def unwrapped(field, value):
 
 
 def read_json(line, program, is_preset):
-    whole = {"json": members_of, "logfmt": pairs_of, "ltsv": labels_of}[program.notation](line)
+    named = {names[0].encode() for names, _ in program.members if len(names) == 1}
+    whole = {"json": members_of, "logfmt": lambda line: pairs_of(line, named), "ltsv": labels_of}[program.notation](
+        line
+    )
     undo = undo_json if program.notation != "ltsv" else logs.undo
     found, fields = [*leaves(whole)], {}
     for names, field in program.members:
@@ -873,6 +884,8 @@ def read_w3c(line, program, state):  # noqa: PLR0912, PLR0915
         if len(items) >= len(columns):
             values = [value for value, _ in items]
             quoted = {column for column, (_, was_quoted) in zip(columns, items, strict=False) if was_quoted}
+    if len(values) == len(columns) + 1 and delimiter == b" " and line.endswith(b" "):
+        values.pop()
     usable = {name for column in columns for name in named_fields(column, columns)}
     if all(name.startswith("extra.") for name in usable):
         raise NoRecord("request", 0)
@@ -1005,9 +1018,9 @@ def time_before(data):
         return moment(data)
     digits = rb"(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?P<t>[T ])[0-9]{2}:[0-9]{2}:[0-9]{2}"
     written = digits + rb"(?=..)(?:[.,][0-9]*)?(?:[+-][0-9T:.Z+-]*|Z)?"
-    found = re.search(written + rb"(?: [+-][0-9]{4}(?= )|)", data, re.DOTALL)
-    if found and found["t"] == b"T":
-        found = re.search(written, data, re.DOTALL)
+    *_, found = [None, *re.finditer(written, data, re.DOTALL)]
+    if found and found["t"] == b" ":
+        found = re.compile(written + rb"(?: [+-][0-9]{4}(?= )|)", re.DOTALL).match(data, found.start())
     return moment(found[0]) if found else None
 
 

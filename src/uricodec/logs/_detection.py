@@ -50,13 +50,13 @@ CODED = b"{", b"\\", b"\x1b"
 NULL = rb',"\w+":null'
 REST = b'"rest":"'
 
-# The fields that visitors write. Their contents decide nothing.
 # The values of a referer and of an agent in a record. A product with a version is an agent.
 IN_ORDER = re.compile(rb'"referer":(null|"(?:\\.|[^"\\])*"),"user_agent":(null|"(?:\\.|[^"\\])*")')
 PRODUCT = re.compile(rb'"[A-Za-z][\w.+-]*/\d')
 NO_AGENT = re.compile(rb'null|"(?:https?://|")')
 SWAPPED_NAMES = re.compile(rb"(?i)^(?:(?!refer).)*user.?agent.*refer")
 
+# The fields that visitors write. Their contents decide nothing.
 VISITORS = frozenset(
     ("user", "method", "target", "path", "query", "protocol", "referer", "user_agent", "forwarded_for")
 )
@@ -216,9 +216,14 @@ def has_needs(name: str, lines: list[bytes]) -> bool:
     needs = needs_of(name)
     if not needs:
         return True
-    lines = [line.replace(b'\\"', b'"') for line in lines[:COMPARED]]  # of an object in a text, too
     wanted = [(need.lstrip(b"!"), not need.startswith(b"!")) for need in needs]
-    return 2 * sum(all((need in line) is has for need, has in wanted) for line in lines) >= len(lines)
+
+    def has(line: bytes, quote: bytes) -> bool:
+        """Return whether the line has the members, of which the names have such quotes."""
+        return all((need.replace(b'"', quote) in line) is has for need, has in wanted)
+
+    # Those of an object in a text are not mixed with those of the one around it.
+    return 2 * sum(has(line, b'"') or has(line, b'\\"') for line in lines[:COMPARED]) >= len(lines[:COMPARED])
 
 
 def named_by(fields: bytes) -> str:

@@ -926,6 +926,9 @@ cdef bint has_usual_values(const Record *record, bint named, bint list_is_client
         return False
     if list.at != NULL and list_is_client and find(list.at, 0, list.n, c',') == list.n:
         return False        # one address in the place of the peer may be the peer
+    if list.n > 4 and find(list.at, 0, list.n, c'.') < list.n and (
+            memcmp(list.at + list.n - 3, b":80", 3) == 0 or memcmp(list.at + list.n - 4, b":443", 4) == 0):
+        return False        # a site, and the port of the server
     if list.at != NULL and not is_one(list, c'-'):
         for i in range(list.n):
             if not ADDRESS.set.member[list.at[i]] and list.at[i] != c',' and list.at[i] != c' ' and not (

@@ -682,9 +682,13 @@ cdef size_t read_object(const Plan *plan, int parent, const uint8_t *s, size_t i
 
 
 cdef bint read_pairs(const Plan *plan, const uint8_t *s, size_t n, Record *record) noexcept nogil:
-    """Read a line of logfmt: level=info method=GET path="/a b" duration=12ms. Words without "=" are passed over."""
+    """Read a line of logfmt: level=info method=GET path="/a b" duration=12ms.
+
+    Words without "=" are passed over, unless they may be the rest of a value that has a name: path=/a b, time=12 ms.
+    """
     cdef size_t i = 0, key, end, start
     cdef int k
+    cdef bint goes_on = False
     cdef Text name
     record.plain = kernels.span(s, n, &NO_BACKSLASH.set) == n
     memset(record.rank, 0, sizeof(record.rank))
@@ -695,6 +699,8 @@ cdef bint read_pairs(const Plan *plan, const uint8_t *s, size_t n, Record *recor
         while i < n and s[i] != c' ' and s[i] != c'=' and s[i] != c'"' and s[i] != c'{' and s[i] != c'(' and s[i] != c'[':
             i += 1
         if i == n or s[i] == c' ':
+            if goes_on:
+                return fail(record, JSON_ERROR, key)
             continue
         if s[i] != c'=':
             return fail(record, JSON_ERROR, i)
@@ -711,8 +717,10 @@ cdef bint read_pairs(const Plan *plan, const uint8_t *s, size_t n, Record *recor
             i = end = find(s, i, n, c' ')
             record.plain &= find(s, start, end, c'"') == end
         k = child_of(plan.node, 0, name.at, name.n)
+        goes_on = False
         if k and plan.node[k].field.slot >= 0:
             set_value(plan.node + k, record, s + start, end - start)
+            goes_on = i == end
         elif plan.keep_rest and name.n:
             add_extra(record, name, text_of(NULL, 0), s + start, end - start)
 
@@ -1064,6 +1072,8 @@ cdef bint finish_w3c(Columns *columns, uint8_t delimiter, size_t count, uint32_t
     cdef bint is_iis
     if columns.unusable:
         return fail(record, FIELD + REQUEST, 0)
+    if count == columns.count + 1 and delimiter == c' ' and s[n - 1] == c' ':       # some write a space after each value
+        count -= 1
     if count < columns.count or count > columns.count and not columns.cloudfront:
         return fail(record, FIELDS_ERROR, n)
     if not columns.announced and not check_default_columns(record, columns.commas, s):

@@ -12,8 +12,8 @@ cdef enum:
 # What it may have: these are tried if it is no record otherwise.
 cdef enum:
     TIMESTAMP, TIMESTAMP_AND_TAG, SYSLOG_WITHOUT_COLON, POD_AND_CONTAINER, TIMESTAMP_AND_NAME, STREAM, TABBED, TABBED_AND_TAG
-    LOKI, FLUENTD, SPRING, RUBY, ENV_LOGGER, BRACKETED, LOGGING
-    WORDS = 17      # LOGGING: with none, one or two words after the level
+    LOKI, FLUENTD, SPRING, RUBY, ENV_LOGGER, CLOUD_FOUNDRY, BRACKETED, LOGGING
+    WORDS = 18      # LOGGING: with none, one or two words after the level
 
 cdef size_t skip_prefix(int kind, const uint8_t *s, size_t n) noexcept nogil
 cdef size_t skip_words(int kind, const uint8_t *s, size_t n) noexcept nogil

@@ -11,6 +11,7 @@
     Grafana, Fluentd    2024-10-10T13:55:36Z<TAB>LINE, TIME<TAB>TAG<TAB>LINE, 2024-10-10 13:55:36.0 +0000 TAG: {OBJECT}
     Spring Boot         2024-10-10T13:55:36.123Z  INFO 1 --- [nio-8080-exec-1] r.n.h.s.AccessLog : LINE
     Ruby's Logger       I, [2024-10-10T13:55:36.123456 #1]  INFO -- : LINE
+    cf logs             2024-10-10T13:55:36.20+0000 [RTR/0] OUT LINE
     env_logger (Rust)   [2024-10-10T13:55:36Z INFO  actix_web::middleware::logger] LINE
     grep --color        192.0.2.1 - - [...] "\\x1b[01;31mGET\\x1b[m / HTTP/1.1" 200 5     without_colors(): where it is, in a copy
 
@@ -66,6 +67,16 @@ cdef size_t skip_timestamp(const uint8_t *s, size_t i, size_t n) noexcept nogil:
     return 0
 
 
+cdef size_t skip_priority(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    """Skip the priority of syslog, such as "<190>". Return i if it is not there."""
+    cdef size_t end = i + 1
+    if i >= n or s[i] != c'<':
+        return i
+    while end < n and end < i + 5 and s[end] != c'>':
+        end += 1
+    return end + 1 if end < n and s[end] == c'>' else i
+
+
 cdef size_t skip_syslog(const uint8_t *s, size_t n) noexcept nogil:
     """Skip what syslog writes before a message; 0 if it is not there.
 
@@ -78,12 +89,8 @@ cdef size_t skip_syslog(const uint8_t *s, size_t n) noexcept nogil:
     cdef int _
     i = i + 1 if 0 < i and i + 1 < n and s[i] == c' ' and s[i + 1] == c'<' else 0      # RFC 6587: the size of the message
     start = i
-    if i < n and s[i] == c'<':
-        while i < n and i < start + 5 and s[i] != c'>':
-            i += 1
-        if i == n or s[i] != c'>':
-            return 0
-        i += 1
+    i = skip_priority(s, i, n)
+    if i > start:
         if n - i > 2 and s[i] == c'1' and s[i + 1] == c' ':
             i += 2
             for _ in range(5):      # TIMESTAMP HOSTNAME APP-NAME PROCID MSGID
@@ -325,7 +332,11 @@ cdef inline bint is_moment(const uint8_t *s) noexcept nogil:
 
 
 cdef Text time_before(const uint8_t *s, size_t n) noexcept nogil:
-    """Return the time of RFC 3339 in the n bytes before a line, also one with spaces; NULL if there is none."""
+    """Return the last time of RFC 3339 in the n bytes before a line, also one with spaces; NULL if there is none.
+
+    The last one is that of the program which wrote the line.
+    """
+    cdef Text found = text_of(NULL, 0)
     cdef size_t i = 0, end
     while n - i > 19:
         if s[i + 4] == c'-' and (i == 0 or not is_digit(s[i - 1])) and is_moment(s + i):
@@ -335,9 +346,10 @@ cdef Text time_before(const uint8_t *s, size_t n) noexcept nogil:
                         s[i + end + 1] == c'+' or s[i + end + 1] == c'-') and s[i + end + 6] == c' ' and (
                         kernels.span(s + i + end + 2, 4, &DIGITS.set) == 4):
                     end += 6
-                return text_of(s + i, end)
+                found = text_of(s + i, end)
+                i += end - 1
         i += 1
-    return text_of(NULL, 0)
+    return found
 
 
 cdef size_t skip_labels(const uint8_t *s, size_t i, size_t n) noexcept nogil:
@@ -413,6 +425,17 @@ cdef size_t skip_env_logger(const uint8_t *s, size_t n) noexcept nogil:
     return i + 2 if i + 2 < n and s[i + 1] == c' ' else 0
 
 
+cdef size_t skip_cloud_foundry(const uint8_t *s, size_t n) noexcept nogil:
+    """Skip what `cf logs` writes: "   2024-10-10T13:55:36.20+0000 [RTR/0] OUT "; 0 if it is not there."""
+    cdef size_t i = find_other(s, 0, n, c' ')
+    i = skip_word(s, i, n) if is_iso_time(s, i, n) else n
+    if i + 2 >= n or s[i] != c'[':
+        return 0
+    i = skip_tag(s, i + 1, n, c']')
+    i = find_other(s, i, n, c' ') if i else n
+    return i + 4 if n - i > 4 and (memcmp(s + i, b"OUT ", 4) == 0 or memcmp(s + i, b"ERR ", 4) == 0) else 0
+
+
 cdef size_t skip_stream(const uint8_t *s, size_t i, size_t n) noexcept nogil:
     """Skip the name of a stream of CloudWatch Logs, or of a machine; 0 if it is not there, or another name comes after it."""
     cdef size_t end = find(s, i, n, c' ')
@@ -447,7 +470,7 @@ cdef size_t skip_words(int kind, const uint8_t *s, size_t n) noexcept nogil:
     docker logs -t, kubectl logs --timestamps: "2024-10-10T13:55:36.1Z LINE", docker service logs -t has a label after it;
     Heroku: "2024-10-10T13:55:36.1+00:00 app[web.1]: LINE"; syslog without a colon: "Oct 10 13:55:36 web1 nginx LINE".
     """
-    cdef size_t i = 0, end
+    cdef size_t i = 0, end, start
     if kind == POD_AND_CONTAINER:
         return skip_pod(s, n)
     if kind >= LOGGING:
@@ -459,12 +482,15 @@ cdef size_t skip_words(int kind, const uint8_t *s, size_t n) noexcept nogil:
         return i + 1 if i and i + 1 < n and s[i] == c' ' and not begins_with_name(s, i + 1, n) else 0
     if kind == ENV_LOGGER:
         return skip_env_logger(s, n)
+    if kind == CLOUD_FOUNDRY:
+        return skip_cloud_foundry(s, n)
     if kind == STREAM:
         return skip_stream(s, 0, n) if find(s, 0, find(s, 0, n, c' '), c'/') < find(s, 0, n, c' ') else 0
     if kind >= TABBED:
         return skip_after_moment(kind, s, n)
-    i = skip_timestamp(s, 0, n)
-    if i == 0 or i >= n or is_iso_time(s, 0, n) and kernels.span(s, i - 1, &IN_TIME.set) < i - 1:
+    start = skip_priority(s, 0, n) if kind == SYSLOG_WITHOUT_COLON else 0
+    i = skip_timestamp(s, start, n)
+    if i == 0 or i >= n or is_iso_time(s, start, n) and kernels.span(s + start, i - 1 - start, &IN_TIME.set) < i - 1 - start:
         return 0
     if kind == TIMESTAMP_AND_NAME:
         return skip_stream(s, i, n) if is_iso_time(s, 0, n) else 0
