@@ -653,7 +653,7 @@ WRITERS = {
     "squid": Writer(
         "<t %s.%L> <ms> <client> TCP_MISS/<status> <size> <method> <http-url> <user> HIER_DIRECT/203.0.113.21 text/html", encoded,
         invalid="<t %s.%L> <ms> <client> NONE_NONE/<status> <size> - error:invalid-request - HIER_NONE/- text/html", change=quoted,
-        ninth={"target": "error:invalid-request", "path": "error:invalid-request"},
+        ninth={"target": "error:invalid-request", "path": None},
     ),
     "iis": Writer(
         "<date> <clock> 10.0.0.1 <method> <decoded> <query> 443 <user> <client> <agent> <referer> <status> 0 0 <ms>",
