@@ -26,10 +26,10 @@ LEFT = {
 ONLY_BY_NAME = {"combined-forwarded instead of the client"}
 
 
-def differences(writer, format, visits=TEN):
+def differences(writer, format, visits=TEN, before=b""):
     """The fields of the lines that are read otherwise than they were written, and lines that are no records."""
     rows = [written(writer, visit) for visit in visits]
-    log = writer.head.encode() + b"".join(line + b"\n" for line, _ in rows)
+    log = b"".join(before + line + b"\n" for line in [*writer.head.encode().splitlines(), *(line for line, _ in rows)])
     records = iter(list(logs.parse(log, format, invalid=(invalid := []))))
     head = writer.head.count("\n")
     codes = {line.line - head: line.code for line in invalid}
@@ -62,6 +62,34 @@ def test_lines_of_products(name, how):
     if how == "by name" or name not in ONLY_BY_NAME:
         found = differences(WRITERS[name], name.split()[0] if how == "by name" else "auto")
         assert {*found} == LEFT.get((name, how), set()), found
+
+
+MOMENT = "2025-01-01T12:00:00.123456789Z"
+# What programs write before lines, for which no server is known to be used.
+UNUSUAL = {"docker logs -t": {"nlb", "cloudfront"}, "stern": set(), "cf logs": {"apigateway-clf"}, "syslog": set()}
+
+
+@pytest.mark.slow
+@each_row("name", [name for name in WRITERS if name not in ONLY_BY_NAME])
+@each_row(
+    ("program", "before"),
+    [
+        ("docker logs -t", f"{MOMENT} "),
+        ("stern", "web-7c5ddbdf54-x2x9z nginx "),
+        ("cf logs", f"   {MOMENT} [APP/PROC/WEB/0] OUT "),
+        ("syslog", "<133>Oct 10 13:55:36 web1 nginx "),
+    ],
+)
+def test_nothing_is_misread_after_words(name, program, before):
+    """A log with words that may be its own is read, or refused, or a field is missing, but no field is another one."""
+    try:
+        found = differences(WRITERS[name], "auto", before=before.encode())
+    except logs.FormatError:
+        return
+    moment = datetime.fromisoformat(f"{MOMENT[:26]}+00:00")  # of lines without a time
+    for (number, field), (read, *_) in ((key, value) for key, value in found.items() if isinstance(value, tuple)):
+        usual = (number, field) in LEFT.get((name, "auto"), set()) or name in UNUSUAL[program]
+        assert usual or read is None or read == moment, found
 
 
 TRAPS = [

@@ -1056,7 +1056,7 @@ def record(line, format, state=None, **options):
                 offset += stop - start if start <= offset else 0
             return Invalid(found.code, skipped + min(offset, len(line)))
         return found
-    best = Invalid("", -1)
+    best, doubtful = Invalid("", -1), []
     for rest, at, counts, before in without_prefix(line, isinstance(programs_of(format)[0], Json)):
         if rest == b"" and at >= 0:
             return Invalid("empty", skipped + at)
@@ -1064,11 +1064,23 @@ def record(line, format, state=None, **options):
         if not isinstance(found, Invalid):
             if isinstance(found, dict) and found["time"] is None and "date" not in found:
                 found["time"] = time_before(before)
-            return found
+            if not is_doubtful(found) or (before and not doubtful):
+                return found
+            doubtful.append(found)
+            continue
         offset = at + (found.offset if counts else 0)
         if offset > best.offset or (at == 0 and offset == best.offset):
             best = Invalid(found.code, offset)
-    return Invalid(best.code, skipped + best.offset)
+    return doubtful[0] if doubtful else Invalid(best.code, skipped + best.offset)
+
+
+def is_doubtful(record):
+    """Whether the time, or the client, may have what another program wrote before the line."""
+    if not isinstance(record, dict):
+        return False
+    time = record["time"]
+    is_time = time is None or re.fullmatch(r"[\d-]{10}T[\d:]{8}(\.\d+)?(Z|[-+]\d\d:\d\d)?", time)
+    return not is_time or " " in (record["client"] or "")
 
 
 def record_of(line, format, state, options):

@@ -152,6 +152,7 @@ cdef bint next_address(Text *list, Text *address, Text *port) noexcept nogil
 cdef void settle_path(Record *record) noexcept nogil
 cdef size_t put_epoch(const uint8_t *s, size_t n, Day *known, uint8_t *dst) noexcept nogil
 cdef size_t end_of_date(const uint8_t *s, size_t n, int *day, int *month) noexcept nogil
+cdef bint is_doubtful(const Record *record) noexcept nogil
 cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
 cdef void join_target(Record *record) noexcept nogil
 cdef void split_target(Record *record) noexcept nogil
@@ -171,3 +172,7 @@ cdef size_t put_seconds(Text text, int unit, uint8_t *dst) noexcept nogil
 cdef double seconds_of(Text text, int unit) noexcept nogil
 cdef int64_t micros_of(const uint8_t *s, size_t n, Zone *zone) noexcept nogil
 cdef size_t put_local(const uint8_t *written, size_t n, Zone *zone, Zone *shown, uint8_t *dst) noexcept nogil
+
+
+cdef inline bint is_iso_time(const uint8_t *s, size_t i, size_t n) noexcept nogil:
+    return n - i > 19 and s[i + 4] == c'-' and s[i + 7] == c'-' and s[i + 10] == c'T' and s[i + 13] == c':' and s[i + 16] == c':'

@@ -1156,6 +1156,13 @@ cdef size_t put_time(const Record *record, uint8_t *dst) noexcept nogil:
     return 12 + time.n
 
 
+cdef bint is_doubtful(const Record *record) noexcept nogil:
+    """Return whether a record may have what another program wrote before its line: in the time, or in the client."""
+    cdef uint8_t written[48]
+    cdef Text time = record.text[TIME], client = record.text[CLIENT]
+    return time.at != NULL and put_time(record, written) == 0 or client.at != NULL and find(client.at, 0, client.n, c' ') < client.n
+
+
 cdef int64_t digits_at(const uint8_t *s, int n) noexcept nogil:
     cdef int64_t value = 0
     cdef int i

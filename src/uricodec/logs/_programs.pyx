@@ -735,7 +735,7 @@ cdef bint read_labels(const Plan *plan, const uint8_t *s, size_t n, Record *reco
         end = find(s, i, n, c'\t')
         colon = i + kernels.span(s + i, end - i, &IN_LABEL.set)
         if i < end:
-            if colon == i or colon == end or s[colon] != c':':
+            if colon == i or colon == end or s[colon] != c':' or i == 0 and is_iso_time(s, 0, n):
                 return fail(record, JSON_ERROR, i)
             k = child_of(plan.node, 0, s + i, colon - i)
             if k and plan.node[k].field.slot >= 0:

@@ -81,6 +81,7 @@ cdef class LogReader:
     cdef Line read_colored(self, const uint8_t *s, size_t size, Record *record) noexcept nogil
     cdef Line read_plain(self, const uint8_t *s, size_t n, Record *record) noexcept nogil
     cdef size_t read_after_words(self, const uint8_t *s, size_t n, Record *record, Line *line) noexcept nogil
+    cdef void read_without_words(self, const uint8_t *s, size_t n, Record *record, Line *line) noexcept nogil
     cdef void take_time(self, Line line, const uint8_t *s, size_t n, Record *record) noexcept nogil
     cdef Line read_in_object(self, const uint8_t *s, size_t n, Record *record) noexcept nogil
     cdef Line read_each(self, bint odd_quotes, const uint8_t *s, size_t n, Record *record) noexcept nogil

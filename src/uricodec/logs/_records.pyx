@@ -681,9 +681,8 @@ cdef class LogReader:
             farthest = Failure(record.code, record.offset, self.failed)
         if line == NO_RECORD and not object_first:      # the error says more than what the text lacks
             line = self.read_in_object(s, n, record)
-        if line == NO_RECORD and not has_prefix:
-            skipped = self.read_after_words(s, n, record, &line)
-            self.take_time(line, s, skipped, record)
+        if not has_prefix:
+            self.read_without_words(s, n, record, &line)
         if line == NO_RECORD:
             record.code, record.offset, self.failed = farthest.code, farthest.offset, farthest.variant
         return line
@@ -701,6 +700,17 @@ cdef class LogReader:
                 if line[0] != NO_RECORD:
                     return skipped
         return 0
+
+    cdef void read_without_words(self, const uint8_t *s, size_t n, Record *record, Line *line) noexcept nogil:
+        """Read a line that is no record, or a doubtful one, after what a program may have written before it."""
+        cdef Line whole = line[0]
+        cdef size_t skipped
+        if whole == RECORD and is_doubtful(record) or whole == NO_RECORD:
+            skipped = self.read_after_words(s, n, record, line)
+            if whole == RECORD and (line[0] != RECORD or skipped and is_doubtful(record)):
+                line[0] = self.read_variants(s, n, record)
+            else:
+                self.take_time(line[0], s, skipped, record)
 
     cdef void take_time(self, Line line, const uint8_t *s, size_t n, Record *record) noexcept nogil:
         """Let a record without a time have that of the n bytes before its line; not to find out the format."""
@@ -736,9 +746,8 @@ cdef class LogReader:
                 self.take_time(line, inner.at, skipped, record)
         if line == NO_RECORD:
             line = self.read_variants(inner.at, inner.n, record)
-        if line == NO_RECORD and not has_prefix:
-            skipped = self.read_after_words(inner.at, inner.n, record, &line)
-            self.take_time(line, inner.at, skipped, record)
+        if not has_prefix:
+            self.read_without_words(inner.at, inner.n, record, &line)
         record.offset = start
         return line
 

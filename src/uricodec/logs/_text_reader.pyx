@@ -691,6 +691,8 @@ cdef bint finish_line(const TextReader *reader, const Marked *marked, size_t ski
         return False
     if not plan.has_time:
         record.text[<int>TIME] = text_of(NULL, 0)
+    if record.known_time == NULL and is_doubtful(record):
+        return False
     if skipped and record.text[<int>TIME].at == NULL:
         record.text[<int>TIME] = time_before(marked.src + marked.start, skipped)
     if plan.is_cut and end - (marked.start - marked.window) < CUT_OFF:

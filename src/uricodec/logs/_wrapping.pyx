@@ -22,7 +22,7 @@ from libc.string cimport memcmp, memmove
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 
 from uricodec._base._kernels cimport ByteSet, kernels
-from uricodec.logs._fields cimport find, find_other, is_digit, is_letter, json_text, starts_with, text_of
+from uricodec.logs._fields cimport find, find_other, is_digit, is_iso_time, is_letter, json_text, starts_with, text_of
 from uricodec.logs._json cimport *
 from uricodec.logs._line cimport *
 
@@ -47,10 +47,6 @@ cdef inline size_t skip_word(const uint8_t *s, size_t i, size_t n) noexcept nogi
     """Return the start of the next word; n if there is none."""
     i = find(s, i, n, c' ')
     return i + 1 if i < n else n
-
-
-cdef inline bint is_iso_time(const uint8_t *s, size_t i, size_t n) noexcept nogil:
-    return n - i > 19 and s[i + 4] == c'-' and s[i + 7] == c'-' and s[i + 10] == c'T' and s[i + 13] == c':' and s[i + 16] == c':'
 
 
 cdef size_t skip_timestamp(const uint8_t *s, size_t i, size_t n) noexcept nogil:
