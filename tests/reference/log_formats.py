@@ -1115,6 +1115,8 @@ def complete(  # noqa: PLR0913
 
     method, target, protocol, proper = split_request(fields.get("request"))
     method, protocol = first_of(fields.get("method"), method), first_of(fields.get("protocol"), protocol)
+    if re.fullmatch(rb"1[.][01]|[23](?:[.]0)?", protocol or b""):
+        protocol = b"HTTP/" + protocol
     path, query = first_of(fields.get("path"), fields.get("path_decoded")), fields.get("query")
     is_decoded = fields.get("path") is None and path is not None
     if fields.get("target") is not None:

@@ -233,7 +233,7 @@ NAMES = {
     "query": query,
     "?query": lambda v: ("?" + query(v)[0].decode() if query(v)[0] else "", query(v)[1]),
     "protocol": known("protocol", lambda v: v.protocol),
-    "version": known("protocol", lambda v: v.protocol and v.protocol[5:]),
+    "version": lambda v: (v.protocol and v.protocol[5:], {"protocol": v.protocol}),
     "status": known("status", lambda v: v.status),
     "size": known("bytes_sent", lambda v: v.size),
     "size-": lambda v: (v.size or None, {"bytes_sent": v.size or None}),  # "-" for 0

@@ -120,7 +120,7 @@ def split_request(request):
         return None, None, None, True
     for pattern in (
         rb"(?P<method>[!#$%&'*+.^_`|~0-9A-Za-z-]+) (?P<target>.*) (?P<protocol>(?=.{1,16}$)[A-Za-z]+/[0-9.]+)",
-        rb"(?P<method>[!#$%&'*+.^_`|~0-9A-Za-z-]+) (?P<target>/.*) (?P<protocol>1\.[01]|[23])",  # Hypercorn
+        rb"(?P<method>[!#$%&'*+.^_`|~0-9A-Za-z-]+) (?P<target>/.*) (?P<protocol>1\.[01]|[23](?:\.0)?)",  # Hypercorn
         rb"(?P<method>[!#$%&'*+.^_`|~0-9A-Za-z-]+) (?P<target>/.*)",
     ):
         found = re.fullmatch(pattern, request, re.DOTALL)

@@ -155,6 +155,7 @@ cdef size_t end_of_date(const uint8_t *s, size_t n, int *day, int *month) noexce
 cdef bint is_doubtful(const Record *record) noexcept nogil
 cdef size_t put_moment(const uint8_t *s, size_t n, uint8_t *dst) noexcept nogil
 cdef void join_target(Record *record) noexcept nogil
+cdef void name_protocol(Record *record) noexcept nogil
 cdef void split_target(Record *record) noexcept nogil
 cdef void read_request(Record *record) noexcept nogil
 cdef size_t forget_dashes(Record *record, bint empty) noexcept nogil

@@ -243,9 +243,19 @@ cdef inline bint is_protocol(const uint8_t *s, size_t n) noexcept nogil:
 
 
 cdef inline bint is_bare_version(const uint8_t *s, size_t n) noexcept nogil:
-    """Return whether a text is a version of HTTP without its name, which Hypercorn writes: 1.0, 1.1, 2, 3."""
-    return n == 1 and (s[0] == c'2' or s[0] == c'3') or n == 3 and s[0] == c'1' and s[1] == c'.' and (
-        s[2] == c'0' or s[2] == c'1')
+    """Return whether a text is a version of HTTP without its name, which Hypercorn writes: 1.0, 1.1, 2, 2.0, 3, 3.0."""
+    if n == 3 and s[0] == c'1':
+        return s[1] == c'.' and (s[2] == c'0' or s[2] == c'1')
+    return (n == 1 or n == 3 and s[1] == c'.' and s[2] == c'0') and (s[0] == c'2' or s[0] == c'3')
+
+
+cdef void name_protocol(Record *record) noexcept nogil:
+    """Write "HTTP/" before a version without it."""
+    cdef Text version = record.text[PROTOCOL]
+    if version.at != NULL and is_bare_version(version.at, version.n):
+        memcpy(record.room, b"HTTP/", 5)
+        memcpy(record.room + 5, version.at, version.n)
+        set_undone(record, PROTOCOL, version.n + 5)
 
 
 cdef void split_request(Record *record) noexcept nogil:
@@ -269,10 +279,7 @@ cdef void split_request(Record *record) noexcept nogil:
         if end > start and s[end - 1] == c' ' and (
                 is_protocol(s + end, n - end) or s[start] == c'/' and is_bare_version(s + end, n - end)):
             record.text[PROTOCOL] = text_of(s + end, n - end)
-            if s[end] <= c'9':      # without its name
-                memcpy(record.room, b"HTTP/", 5)
-                memcpy(record.room + 5, s + end, n - end)
-                set_undone(record, PROTOCOL, n - end + 5)
+            name_protocol(record)
             end -= 1
         else:
             end = n

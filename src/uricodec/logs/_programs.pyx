@@ -807,6 +807,7 @@ cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *re
                 undo_backslashes(record, slot)
     if plan.notation == JSON_LINES and plan.cloudfront:
         undo_cloudfront(record)
+    name_protocol(record)
     if record.uncertain_path:
         settle_path(record)
     if plan.notation == TEXT_LINES:
@@ -1087,6 +1088,7 @@ cdef bint finish_w3c(Columns *columns, uint8_t delimiter, size_t count, uint32_t
     record.unit = columns.unit
     if is_iis and not columns.netscaler:
         record.unit = -3
+    name_protocol(record)
     if columns.cloudfront:
         undo_cloudfront(record)
     elif is_iis:

@@ -712,6 +712,7 @@ cdef bint finish_line(const TextReader *reader, const Marked *marked, size_t ski
     record.is_dropped = has_filters and not keeps(reader.writer, record, False)
     if record.variant.reads_request and not record.is_dropped:
         read_the_request(plan, marked, record)
+        name_protocol(record)
         record.is_dropped = has_filters and not keeps(reader.writer, record, True)
     return True
 
