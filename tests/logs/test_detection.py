@@ -172,6 +172,13 @@ def test_only_the_first_lines_vote():
     assert len(list(logs.parse(long * 200))) == 200
 
 
+def test_typographic_quotes_in_a_format():
+    with pytest.raises(
+        FormatError, match="no line is one; write '\"' instead of '\u201c' at offset 14; combined reads it"
+    ):
+        list(logs.parse(LINE, "%h %l %u [%t] \u201c%r\u201d %>s %b"))
+
+
 def test_logs_without_a_line():
     assert found(b"\n \n") is None and found(b"# a comment\n") is None
     assert list(logs.parse(b"")) == list(logs.parse(b"\n" * 0)) == []

@@ -482,6 +482,8 @@ def test_where_a_line_may_end():
         ("log_format a '$status", "unclosed quote at offset 13 of the format"),
         ("escape=xml '$status'", "invalid escape 'xml' at offset 7; choose from default, json, none"),
         ("LogFormat ", "missing format string at offset 9"),
+        ('LogFormat "%h %q\u201d a', "missing format string at offset 9; write '\"' instead of '\u201d' at offset 16"),
+        ("#Fields: date time c-ip", "'#Fields:' is not a format; write this line before the lines of the log"),
         ("%ci [%t] %STX", "unknown directive '%STX' at offset 9 of the format; did you mean '%ST'"),
         ("%ci %{+Q}zz", "unknown directive '%{+Q}zz' at offset 4 of the format; choose from %B, %CC, "),
         (r"%ci\ %zz\ %ST", "unknown directive '%zz' at offset 5 of the format"),

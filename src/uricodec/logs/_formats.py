@@ -857,6 +857,17 @@ def with_map(section: Mapping[str, str], map: Mapping[str, str]) -> dict[str, st
     return {**kept, **map}
 
 
+def quote_in(text: str) -> str:
+    """Return what to say of the first typographic quote in a format, with "; " before it; an empty text: there is none.
+
+    >>> print(quote_in("%h \u201c%r\u201d"))
+    ; write '"' instead of '\u201c' at offset 3
+    """
+    found = re.search("[\u2018-\u201f]", text)
+    quote = "'" if found and found[0] < "\u201c" else '"'
+    return f"; write {quote!r} instead of {found[0]!r} at offset {found.start()}" if found else ""
+
+
 def compile_format(text: str, map: Mapping[str, str] | None = None) -> list[Program]:
     r"""Compile a format.
 
@@ -885,6 +896,11 @@ def compile_format(text: str, map: Mapping[str, str] | None = None) -> list[Prog
         raise ValueError(f"unknown format {text!r}{suggestion(text, preset_names())}")
     if map is not None and not (is_name and presets[text].keys().isdisjoint({"format", "dialect"})):
         raise ValueError(f"a map needs a format of JSON, logfmt or LTSV, got {text!r}")
+    if text.startswith("#Fields:"):
+        raise ValueError("'#Fields:' is not a format; write this line before the lines of the log, and give no format")
     if not is_name:
-        return [*compile_text(text)]
+        try:
+            return [*compile_text(text)]
+        except ValueError as error:
+            raise ValueError(f"{error}{quote_in(text)}") from None
     return compile_section(with_map(presets[text], map) if map else presets[text])

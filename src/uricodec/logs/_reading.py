@@ -24,6 +24,7 @@ from uricodec.logs._detection import (
     strange,
 )
 from uricodec.logs._format import Format, OpenFormat, has_bare_queries
+from uricodec.logs._formats import quote_in
 from uricodec.logs._partial import PartialLines
 from uricodec.logs._records import IMPORTANT, Lines, LogReader
 
@@ -380,7 +381,7 @@ class LogWorker(Worker):
             raise FormatError(f"{line.input}: {reason}")
         from uricodec.logs._guess import guess
 
-        message = f"{self.invalid.message(line, before)}; no line is one"
+        message = f"{self.invalid.message(line, before)}; no line is one{quote_in(str(self.format))}"
         if found := candidates(line.text):
             raise FormatError(f"{message}; {found[0].format} reads it")
         near = nearest(line.text)
