@@ -442,8 +442,11 @@ def test_comments_and_lines_of_another_format():
 
 # What formats to begin with read of lines that have all of this, in two lines; and, after "no", what they leave out.
 HINTED = [
-    ('{client} - {user} [{clf}] "{request}" {status} - {size} "{agent}" [q]', "client user request status size agent"),
-    ("{iso}|c0ff|{client}|{user}|{request}|{status}|-1|{size}|{agent}", "client user status size agent"),
+    (
+        '{client} - {user} [{clf}] "{request}" {status} - {size} "{agent}" [q]',
+        "client user request status agent no size",
+    ),
+    ("{iso}|c0ff|{client}|{user}|{request}|{status}|-1|{size}|{agent}", "client user status agent no size"),
     ('{client} 83x1 {user} [{clf}] "{request}" {status} {size} "{referer}" "{agent}" "1x"', "user size referer agent"),
     ('{iso} 1 b: {client} - {user} [{clf}] "{request}" {status} {size} - "{agent}" - x={s}s', "clf user size duration"),
     ('"{client}" "{user}" "{clf}" "{request}" {status} {size}', "client user request status size"),
@@ -455,7 +458,7 @@ HINTED = [
     ('Oct  9 13:55:36 lb1 x[7]: {client} [{clf}] web~ {status} {size} "{request}"', "client request status size"),
     ("{iso} INFO [req-9] {client} -> {status} ({ms} ms, {size} bytes)", "client status size duration"),
     # names of threads and loggers, paths without a method
-    ('{client} [t-41] - - [{clf}] "{request}" {status} {size} 7 - "x"', "client clf request status size no user"),
+    ('{client} [t-41] - - [{clf}] "{request}" {status} {size} 7 - "x"', "client clf request status no size user"),
     ("{iso} [i] c.p.AccessLog - {short} took {ms}ms and returned {status}", "status duration no vhost client"),
     ("{iso} web.access {client} worker-{n} {short} {status}", "client status no vhost user"),
     # numbers: where sizes are, and in which units
@@ -501,6 +504,24 @@ HINTED = [
     ),
     # addresses of servers
     ('{iso} 10.9.8.7:443 {client} "{request}" {status} {size}', "client status size"),
+    ("{iso} W3SVC1 10.9.8.7 {short} 80 {client} {status} 0 0 {size}", "status no client size"),
+    ("[n] {iso} x@127.0.0.1 127.0.0.1:5984 {client} {user} {short} {status} ok {n}", "status no client size"),
+    ('ACCESS [{iso}] "{request}" {status} 0 {size} 4 "{agent}" "{client}:9000"', "request status agent no client size"),
+    # several that may be it: leave it out
+    ('{client} - {user} [{clf}] "{request}" {status} 191 {size} MISS "{agent}"', "client user status agent no size"),
+    ("{client} [{iso}] {short} => got 0 bytes in {ms} msecs, {n} headers in {size} bytes", "client duration no size"),
+    ('{client} - [{clf}] "UNARY a.b/c GRPC" 0 200 {size} "x"', "client no status size"),
+    ("{iso} {client} {short} {status} {n} 0.004 0.001", "client status no size duration"),
+    ("{iso} a.example b.example {client} {request} {status} {size}", "client status no vhost"),
+    # not of the request
+    (
+        '{client} [{clf}] a.example "{request}" {status} {size} 1 "-" "{agent}" "http://b.example"',
+        "client status agent no referer size",
+    ),
+    ("{iso} {client} GET /a {status} https://b.example/ {ms}ms", "client status duration no referer"),
+    ('{client} [{clf}] "GET /a HTTP/1.1 {status} 0" https://b.example/ x y', "client clf no target referer"),
+    ("{iso} [t] ip={client} webapp=/solr path=/a hits=200 status=0 QTime={ms}", "client no status size duration"),
+    ('{client} TLSv1.3 AES{n} [{clf}] "{request}" {status} {size}', "client status size no user"),
     # columns
     (
         "2024-05-13\t21:58:24\t{client}\tGET\t/a\tb={n}\t{status}\t{size}\tcurl/8 (x; y)",
@@ -515,7 +536,7 @@ HINTED = [
     ("HIT|{status}|{n}|{client}|{referer}|https://a.example/|{agent}", "status client referer url agent"),
 ]
 VALUES = [
-    {"client": "192.0.2.8", "user": "alice", "status": 200, "size": 4711, "agent": "curl/8.5", "referer": "http://a.example/",
+    {"client": "192.0.2.8", "user": "alice", "status": 200, "size": 47110, "agent": "curl/8.5", "referer": "http://a.example/",
      "request": "GET /a HTTP/1.1", "short": "GET /a", "ms": 12, "s": "0.012", "n": 3},
     {"client": "2001:db8::9", "user": "-", "status": 404, "size": 88, "agent": "-", "referer": "-",
      "request": "POST /b HTTP/1.1", "short": "POST /b", "ms": 1503, "s": "1.503", "n": 4},
@@ -643,11 +664,11 @@ NAMED = [
                 "url.path": "/a",
                 "url.query": "c=1",
                 "client.address": IP,
-                "http.server.request.duration": 0.255,
+                "http.server.request.duration": 0.055,
                 "code": 200,
             }
         ],
-        {"client": IP, "target": "/a?c=1", "status": 200, "duration": 0.255},
+        {"client": IP, "target": "/a?c=1", "status": 200, "duration": 0.055},
     ),
     # presets read them, but not what is essential
     (
@@ -679,6 +700,50 @@ NAMED = [
             "time": "2024-05-13T21:58:20",
             "extra": {"size": "1", "Size": "2"},
         },
+    ),
+    (
+        [
+            "#Fields: time-taken c-ip filesize s-ip sc-status sc-bytes cs-uri-stem c-user-agent",
+            f'300 {IP} 200 10.0.0.1 HIT/404 1500 /a "curl/8 (y)"',
+        ],
+        {"client": IP, "bytes_sent": 1500, "target": "/a", "user_agent": "curl/8 (y)"},
+    ),
+    (
+        ["#when\tsrc\tdst\tpath\tcode\tin_bytes\tms", f"{NOW}\t{IP}\t10.0.0.1\t/a\t200\t120\t15"],
+        {"client": IP, "target": "/a", "status": 200, "duration": 0.015},
+    ),
+    (
+        [
+            '10.0.0.1 - - [10/Oct/2024:13:55:36 +0000] "POST / HTTP/1.1" 200 317 Get-Printers ok',
+            'localhost - ann [10/Oct/2024:13:55:36 +0000] "GET /a HTTP/1.1" 200 0 - -',
+        ],
+        {"client": "localhost", "user": "ann", "status": 200, "bytes_sent": 0},
+    ),
+    # names like those of fields, and what presets would read
+    (
+        [
+            {
+                "at": NOW,
+                "resourceId": "/s",
+                "cwd": "/b",
+                "uri": "https://a.example/b",
+                "contentLength": 0,
+                "bytesSent": 385,
+                "clientIP": f"::ffff:{IP}",
+                "instance_ip": "10.0.0.1",
+                "shard": 404,
+                "httpCode": 200,
+            }
+        ],
+        {"client": f"::ffff:{IP}", "target": "https://a.example/b", "status": 200, "bytes_sent": 385},
+    ),
+    (
+        [{"at": NOW, "resourceId": "/s", "code": 200, "dst_ip": IP, "src": IP, "tx": 5}],
+        {"client": IP, "status": 200, "target": None},
+    ),
+    (
+        [f"time=10:11:12 src={IP} dst=10.0.0.1 url=/a status=200 bytes_out=5 duration=250.5"],
+        {"client": IP, "target": "/a", "status": 200, "time": None},
     ),
     (
         ["date\ttime\tip\tpath\tquery\tstatus\tuser-agent", f"2024-10-10\t13:55:36\t{IP}\t/a\tb=1\t200\tcurl/8.5"],

@@ -596,7 +596,7 @@ def unknown(head: bytes) -> FormatError:
         return FormatError("each JSON record has a comma after it; remove it (sed 's/,$//')")
     if line in (b"{", b"[") or line.startswith((b"[{", b"[ {")):
         return FormatError("the log is JSON, but not a record a line; jq -c '.[]' makes it so")
-    suggestion = guess([line for line in lines if line.strip() and not line.startswith(b"#")])
+    suggestion = guess([line for line in lines if line.strip()])
     if line.startswith(b"{"):
         what = "JSON records that have the members of no known format"
         return FormatError(what if suggestion else f"{what}; say with a map which members are which fields", suggestion)

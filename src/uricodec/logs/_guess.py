@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache, partial
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any, NamedTuple
 
 from uricodec.logs._directives import FIELDS, NGINX
@@ -44,7 +44,7 @@ DATE = (
 )
 TIME_OF_DAY = rf"(?<![\w.:]){CLOCK}(?![\w:])|(?<=\b\d{{6}}/)\d{{6}}(?:\.\d+)?\b"
 ADDRESS = (
-    r"(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?"
+    r"(?:::ffff:)?(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?"
     r"|\[?(?=[0-9a-fA-F:]*::|(?:[0-9a-fA-F]*:){7})[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}\]?(?::\d{1,5})?"
 )
 METHODS = "GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE|PURGE"
@@ -61,8 +61,8 @@ AGENT = (
 NAME = r"[A-Za-z][\w.@\\-]*"
 # With an end that hosts often have: others are names of loggers (web.access), files (main.py) and users (j.doe).
 HOST = (
-    r"(?i:(?!.*\.(?:go|js|md|pl|py|rb|rs|sh|ts)\Z)(?:[a-z0-9-]+\.)+(?:[a-z]{2}|com|org|net|edu|gov|info|biz|app|dev|cloud"
-    r"|online|shop|site|store|tech|xyz|arpa|corp|example|home|internal|intranet|invalid|lan|local|localhost|test)"
+    r"(?i:(?!.*\.(?:go|js|md|pl|py|rb|rs|sh|ts)(?::\d+)?\Z)(?:[a-z0-9-]+\.)+"
+    r"(?:[a-z]{2}|com|org|net|edu|gov|info|biz|app|dev|cloud|online|shop|site|store|tech|xyz|arpa|corp|example|home|internal|intranet|invalid|lan|local|localhost|test)"
     r"|www\.(?:[a-z0-9-]+\.)*[a-z]{2,})(?::\d{1,5})?"
 )
 # The statuses of HTTP, and of nginx, IIS, AWS and Cloudflare.
@@ -83,20 +83,21 @@ LONG = rf"{NUMBER}(?:ns|us|µs|ms|s)"
 
 # Further names than those of presets, as `plain` has them. What a name does not fit (see `ALIKE`) does not have it.
 NAMES = {
-    "client": "cli from source raddr client remoteip clientaddress",
+    "client": "cli from source raddr client remoteip clientaddress remotehost callerip ipaddress",
     "user": "usr login account",
     "time": "when at start datetime eventtime logtime epoch datum datetimeutc",
     "method": "m mtd meth",
-    "target": "u resource link",
-    "status": "s st rc sc result outcome rcode",
-    "bytes_sent": "b sz len written byteswritten out sent down tx bodybytes bodysize resplen contentsize",
+    "target": "u resource link csuri",
+    "status": "s st rc sc result outcome rcode respcode",
+    "bytes_sent": "b sz len written byteswritten out outbytes sent down tx bodybytes bodysize resplen respsize",
     "duration": "d dur rt lat time total totaltime processing processingtime runtime servetime handlingtime",
     "referer": "ref refer",
-    "user_agent": "browser",
+    "user_agent": "browser cuseragent",
 }
 # Parts of a path that say that a member is not of the client, the request or the response as a whole.
 FOREIGN = {
-    "client": r"upstream|backend|server|local|dst|dest|destination|node|host|pod|origin",
+    "client": r"upstream|backend|server|local|dst|dest|destination|node|host|pod|origin|proxy|gateway|listen|bind|edge",
+    "target": r"upstream|backend|origin|file|log|config|referer|referrer|redirect|location|base",
     "status": r"upstream|backend|origin|grpc",
     "status_alone": r"port|p?id|line|level|count|n|size|bytes|len|length|time|ms|us",  # numbers like one
     "bytes_sent": r"upstream|backend|origin|request|req|in|rx|received",
@@ -116,13 +117,16 @@ def guess(lines: list[bytes]) -> Format | None:
     >>> guess([b'{"ip":"192.0.2.1","uri_path":"/a?b=1","code":404}'])  # with its query
     Format(map={'client': 'ip', 'status': 'code', 'target': 'uri_path'})
     """
-    lines = [line for line in lines[:TRIED] if len(line) < LONGEST_TRIED]
-    texts = [line.decode("utf-8", "replace") for line in lines]
+    comments = [line for line in lines[:TRIED] if line.startswith(b"#")]
+    lines = [line for line in lines[:TRIED] if len(line) < LONGEST_TRIED and line not in comments]
+    texts = [line.decode("utf-8", "replace") for line in [*comments[-1:], *lines]]
+    tables = [partial(of_table, texts[0], texts[1:ALIGNED])] if len(texts) > 1 else []
+    texts = texts[len(comments[-1:]) :]
     kinds = of_object, of_pairs, of_labels
     attempts = [partial(kind, texts[i:ALIGNED]) for i in range(len(texts[:3])) for kind in kinds]
-    if len(texts) > 1:
-        attempts.insert(0, partial(of_table, texts[0], texts[1:ALIGNED]))
-    for attempt in attempts:
+    if any(line.startswith(b"#Fields:") for line in comments):
+        attempts, texts = [], []  # what the columns are is known, or nothing
+    for attempt in [*tables, *attempts]:
         with suppress(ValueError, RecursionError):  # of json.loads: brackets in brackets
             format = attempt()
             if format is not None and 2 * reads(format, lines) >= len(lines):
@@ -145,15 +149,21 @@ def reads(format: Format, lines: Iterable[bytes]) -> int:
 
 # --- text -------------------------------------------------------------------------------------------------------------
 
+# Words that separators do not divide: paths and URLs, and agents with other signs in the place of spaces.
+WHOLE = r"(?:/|[a-z]+://)[^\s|\"]*|[\w.-]+/[\d.]+(?:\+|%20|%2520)\([^\s\"]*"
 # A text in quotes, one in brackets, a time, or what stands between separators. A group is what varies.
 PART = (
     r'"(?P<quoted>(?:\\.|[^"\\])*)"|\[(?P<bracketed>[^\]"]*)\]'
-    rf"|(?P<time>{DATE_AND_TIME})|(?P<date>{DATE})|(?:(?<=\b\d{{6}})/)?(?P<clock>{TIME_OF_DAY})|(?P<word>[^\s|,;\"]+)"
+    rf"|(?P<time>{DATE_AND_TIME})|(?P<date>{DATE})|(?:(?<=\b\d{{6}})/)?(?P<clock>{TIME_OF_DAY})"
+    rf"|(?P<word>{WHOLE}|[^\s|,;\"]+)"
 )
 # What stands in quotes or brackets, and is several parts: 404 Not Found, 45 ms, a date and a time.
 SEVERAL = rf"(?:{DATE})[ /].*|[1-5]\d\d [A-Z].*|{NUMBER} [A-Za-z]+|\d+(?:b|B|bytes)"
-# The name before a value and its signs, the value, and signs after it.
-WORD = r"^((?:(?:\w+[{(<])?[A-Za-z_][\w.-]*=)?(?:(?!::)[^\w/\[-])*)(.*?)([^\w/\]-]*)$"
+# The name before a value and its signs, the value, and signs after it. Those of a query belong to the value.
+WORD = (
+    r"^((?:(?![\w.-]+=[^&{(]*&)(?:\w+[{(<])?[A-Za-z_][\w.-]*=(?!=))?(?:(?!::|%[0-9A-F]{2})[^\w/\[-])*)"
+    r"(.*?)([^\w/\]=%-]*)$"
+)
 SEPARATORS = "\t|;,"
 # The variables of fields in format strings; others have their names.
 VARIABLES = {
@@ -258,7 +268,7 @@ def columns_of(lines: list[str]) -> tuple[str, list[list[str]]] | None:
     """Return the separator that divides all lines into as many columns, and the columns; None: there is none."""
     for separator in SEPARATORS:
         # After ", " and "; " what follows is a part of a text more often.
-        unquoted = "\n".join(re.sub('"[^"]*"', "", line) for line in lines)
+        unquoted = "\n".join(re.sub(r'"[^"]*"|\([^()]*\)', "", line) for line in lines)
         if unquoted.count(separator) < 3 or (separator in ";," and f"{separator} " in unquoted):
             continue
         cell = rf'(?:^|{re.escape(separator)})((?:"(?:[^"]|"")*"|[^{separator}])*)'
@@ -305,7 +315,7 @@ def cells_of(column: list[str], key: str = "") -> Rows:
     whole = Rows([start], [place], [values], end)
     if place == "ragged" or not any(re.search(r"[^\w.-]|\d[a-zA-Z]", value) for value in values):
         return whole
-    if all(re.fullmatch(rf"-|{REQUEST}|{AGENT}|{URL}|{DATE_AND_TIME}", value) for value in values):
+    if all(re.fullmatch(rf"-|{REQUEST}|{AGENT}|{URL}|/\S*|{DATE_AND_TIME}", value) for value in values):
         return whole
     parts = [parts_of(value) for value in values]
     signs = {(tuple(part[:2] for part in row), after) for row, after in parts}
@@ -342,11 +352,11 @@ class Fields:
         self.units = [self.unit_after(i) for i in self.everywhere]
         self.headers = labels
         self.labels = [*labels] if labels else [self.label_before(i) for i in self.everywhere]
-        self.meanings = [field_of(label) if label else ("", "") for label in self.labels]
-        for i, (field, unit) in enumerate(self.meanings):  # time=12ms, rt=1715637504981: looks decide
+        self.meanings = [field_among(label, self.labels) if label else ("", "") for label in self.labels]
+        for i, (field, unit) in enumerate(self.meanings):  # time=12ms, rt=1715637504981, status=0
             is_moment = field == "duration" and not unit and self.like(EPOCH, i)
             if is_moment or (field and not all(fits(field, value) for value in self.columns[i])):
-                self.labels[i], self.meanings[i] = "", ("", "")
+                self.meanings[i] = ("", "")
         self.by_labels()
         self.by_units()
         self.by_looks()
@@ -401,7 +411,9 @@ class Fields:
         if field in self.names:
             return self.names.index(field)
         order = self.everywhere if order is None else order
-        found = next((i for i in order if self.meanings[i][0] in ("", field) and self.like(pattern, i)), -1)
+        is_told = field in ("time", "date", "clock", "request", "method", "protocol")  # by values, whatever the label
+        free = [i for i in order if self.free(field, i) or (is_told and not self.meanings[i][0])]
+        found = next((i for i in free if self.like(pattern, i)), -1)
         if found >= 0:
             self.names[found] = field
         return found
@@ -444,52 +456,95 @@ class Fields:
             self.name(field, r"\S+", found)
         request = self.name("request", REQUEST)
         self.name("forwarded_for", rf"(?:{ADDRESS}|-)(?:, *(?:{ADDRESS}))+")
-        client = self.name_client()
-        method = self.name("method", f"{METHODS}|{METHODS.lower()}")
-        self.name("protocol", PROTOCOL)
-        if request < 0 and "path" not in self.names:
-            request = self.name_target(method)
-        start = max(request, method) + 1
-        order = [*self.everywhere[start:], *reversed(self.everywhere[:start])]
-        status = self.name("status", STATUS, [i for i in order if not self.units[i]])
+        method = self.name_method()
+        protocol = self.name("protocol", PROTOCOL)
+        target = self.name_target(method) if request < 0 and "path" not in self.names else -1
+        status = self.name_status(max(request, method, target, protocol) + 1)
+        client = self.name_client(min({request, method, target, status} - {-1}, default=len(self.columns)))
         self.name_duration(status)
-        self.name_size(status if status >= 0 else request)
+        self.name_size(status)
         agent = self.name_agent(client, status)
         self.name_referer(agent, status)
-        self.name("vhost", HOST)
+        self.name_site(client)
         self.name_user(client)
 
-    def name_client(self) -> int:
-        """Name the first address that varies: one that does not, or has the port of one, is of a server."""
-        addresses = [i for i in self.everywhere if self.like(ADDRESS, i) and self.free("client", i)]
-        addresses.sort(key=lambda i: all(re.search(r"\d:(?:80|443|8080|8443)$", value) for value in self.columns[i]))
-        varied = [i for i in addresses if len(set(self.columns[i])) > 1]
-        return self.name("client", ADDRESS, [*varied, *addresses] if len(self.rows.columns[0]) > 2 else addresses)
+    def name_method(self) -> int:
+        """Name the method; of several words like one, that before a path or a URL."""
+        words = [i for i in self.everywhere if self.like(f"{METHODS}|{METHODS.lower()}", i)]
+        before = [i for i in words if i + 1 < len(self.columns) and self.like(rf"/\S*|{URL}", i + 1)]
+        return self.name("method", r"\S+", before or (words if len(words) == 1 else []))
+
+    def name_status(self, start: int) -> int:
+        """Name the number that follows the request; or the only one in the line like a status, if none is before it."""
+        order = [*self.everywhere[start:], *self.everywhere[:start]]
+        numbers = [i for i in order if self.like(STATUS, i) and self.free("status", i) and not self.units[i]]
+        is_sure = numbers[:1] == [start] or (
+            len(numbers) == 1 and not (numbers[0] and self.like(r"\d+", numbers[0] - 1))
+        )
+        return self.name("status", STATUS, numbers if is_sure else [])
+
+    def name_client(self, request: int) -> int:
+        """Name the only address that may be of the client.
+
+        One with the port of a server is of a server. So may one with a port after the request be; and one before it if
+        there is another one after it, unless the line begins with it, or the time follows.
+        """
+        if "client" in self.names:
+            return self.names.index("client")
+        found = [i for i in self.everywhere if self.like(ADDRESS, i) and self.may_be_client(i)]
+        found = [i for i in found if all(self.columns[i] != self.columns[j] for j in found if j < i)]
+        with_port = [i for i in found if all(re.search(r"\d\]?:\d+$", value) for value in self.columns[i])]
+        before = [i for i in found if i < request]
+        after = [i for i in found if i > request and i not in with_port]
+        if before:
+            is_first = before[0] == 0 or "time" in self.names[before[0] :]
+            sure = before if len(before) == 1 and (is_first or not after) else []
+        else:
+            sure = after if len(found) == 1 else [0] if self.is_common() else []
+        for i in sure:
+            self.names[i] = "client"
+        return sure[0] if sure else -1
+
+    def may_be_client(self, i: int) -> bool:
+        """Return whether a part has not the port of a server, and what is before it does not say that it is of one."""
+        label = self.labels[i]
+        if i and not label and len(set(self.rows.columns[i - 1])) == 1 and self.like(NAME, i - 1):
+            label = self.rows.columns[i - 1][0]
+        is_free = self.free("client", i) or self.before(i).endswith(": ")
+        has_port = all(re.search(r"\d\]?:(?:80|443|8080|8443)$", value) for value in self.columns[i])
+        return self.meanings[i][0] == "client" or (is_free and not has_port and not is_foreign("client", label))
+
+    def is_common(self) -> bool:
+        """Return whether the line begins as in the Common Log Format, with a name: `localhost - alice [time]`."""
+        has_time = self.names[3:4] == ["time"] and self.rows.places[3] == "bracketed"
+        return has_time and not self.columns[1] and self.like(rf"{ADDRESS}|{HOST}|localhost", 0)
 
     def name_target(self, method: int) -> int:
         """Name the path or URL after the method, or a path; without a method, a URL that is in each line."""
         after = [method + 1] if 0 <= method < len(self.columns) - 1 else []
         is_tunnel = bool(after) and {*self.columns[method]} == {"CONNECT"}
-        urls = [i for i in self.everywhere if self.like(r"https?://\S+", i) and i not in self.missing]
+        urls = [i for i in self.everywhere if self.like(r"https?://\S+", i)]
+        always = [i for i in urls if i not in self.missing]  # the other one is the referer
         found = self.name("target", rf"{HOST}|\S+:\d+" if is_tunnel else rf"/\S*|{URL}", after)
         if found < 0:
             found = self.name("target", r"/\S*")
-        if found < 0 and method < 0 and len(urls) == 1:
-            found = self.name("target", URL, urls)
+        if found < 0 and method < 0 and len(always) == 1 < len(urls):
+            found = self.name("target", URL, always)
         queries = [found + 1] if 0 <= found < len(self.columns) - 1 and self.rows.places[found] == "cell" else []
         if queries and self.name("query", r"[^=\s?]+=\S*", queries) == found + 1:
             self.names[found] = "path"
         return found
 
     def name_duration(self, status: int) -> None:
-        """Name a number with a unit, the greatest one if there are several; or one that looks like seconds."""
+        """Name a number with a unit, the greatest one if there are several; or the only one that looks like seconds."""
         if any(name and name.startswith("duration") for name in self.names):
             return
         long = [i for i in self.everywhere if self.like(LONG, i) and not is_foreign("duration", self.labels[i])]
         found = [i for i in long if self.free("duration", i)] or (long if len(long) == 1 else [])
         after = [i for i in [*self.everywhere[max(status, 0) :], *self.everywhere] if self.free("duration", i)]
         after = [i for i in after if not self.names[i] and not self.units[i] and unit_in(self.columns[i])]
-        for i in [max(found, key=self.seconds)] if found else after[:1]:
+        is_sure = len({tuple(self.columns[i]) for i in after}) == 1
+        for i in [max(found, key=self.seconds)] if found else after[:is_sure]:
             self.names[i] = "duration"
 
     def seconds(self, i: int) -> float:
@@ -497,16 +552,22 @@ class Fields:
         found = [re.findall(r"([\d.]+)(\D+)", value)[0] for value in self.columns[i]]
         return sum(float(number) * powers[unit] for number, unit in found)
 
-    def name_size(self, before: int) -> None:
-        """Name the number that follows the status, where sizes are; not one that is always 0 if there are others."""
-        if "bytes_sent" in self.names:
+    def name_size(self, status: int) -> None:
+        """Name the only number that follows the status.
+
+        After a method and a path it may be a duration or a count, if there is no other duration, or if it is small.
+        """
+        order = self.everywhere[status + 1 :]
+        if "reason" in self.rows.places[status + 1 : status + 2]:
+            order = order[1:]
+        numbers = [*takewhile(lambda i: self.like(r"-?\d+", i) and not self.units[i], order)]
+        if "bytes_sent" in self.names or status < 0 or len(numbers) != 1 or not self.free("bytes_sent", numbers[0]):
             return
-        others = ("target", "request", "method", "client", "user_agent")
-        stop = next((i for i in self.everywhere[before + 1 :] if self.names[i] in others), len(self.columns))
-        found = [i for i in range(before + 1, stop) if self.like(r"\d+", i) and self.free("bytes_sent", i)]
-        found = [i for i in found if not self.units[i]]
-        for i in sorted(found, key=lambda i: {*self.columns[i]} == {"0"})[:1]:
-            self.names[i] = "bytes_sent"
+        is_timed = any(name and name.startswith("duration") for name in self.names)
+        is_timed |= any(self.like(NUMBER, i) for i in order[1:2])
+        greatest = max(int(value) for value in self.columns[numbers[0]])
+        if {"request", "protocol"} & {*self.names} or greatest >= (100 if is_timed else 10000):
+            self.names[order[0]] = "bytes_sent"
 
     def name_agent(self, client: int, status: int) -> int:
         order = [i for i in self.everywhere if i > client or client > status]
@@ -517,22 +578,28 @@ class Fields:
         return agent if agent >= 0 else self.name("user_agent", agents, places)
 
     def name_referer(self, agent: int, status: int) -> None:
-        """Name a URL after the status or next to the agent; or a text in quotes that is missing before the agent."""
-        near = [i for i in (agent - 1, agent + 1) if agent >= 0 and i in self.everywhere]
-        order = [*near, *[i for i in self.everywhere if i > status]]
-        order = [i for i in order if not self.rows.signs_before[i].endswith("+")]  # agents have (+http://...)
-        self.name("referer", URL, order)
+        """Name what stands before the agent, in quotes if it is missing, or a URL next to it or after the status."""
+        quoted = [i for i in self.everywhere if self.rows.places[i] == "quoted" and i > status >= 0]
+        texts = [i for i in quoted if self.names[i] is None and not self.columns[i]]
         if "referer" in self.names:
             return
-        texts = [
-            i
-            for i in self.everywhere
-            if self.names[i] is None and not self.columns[i] and self.rows.places[i] == "quoted" and i > status >= 0
-        ]
         if agent > 0 and agent - 1 in texts:
             self.names[agent - 1] = "referer"
         elif agent < 0 and len(texts) > 1 and texts[1] == texts[0] + 1:
             self.names[texts[0]], self.names[texts[1]] = "referer", "user_agent"
+        elif not any(i < agent for i in texts):
+            near = [i for i in (agent - 1, agent + 1) if agent >= 0 and i in self.everywhere]
+            order = [*near, *(self.everywhere[status + 1 : agent] if agent >= 0 else quoted[:1])]
+            order = [i for i in order if not self.rows.signs_before[i].endswith("+")]  # agents have (+http://...)
+            self.name("referer", URL, order)
+
+    def name_site(self, client: int) -> None:
+        """Name the host, or the only one that varies; not the first one if it may be the client, or one of syslog."""
+        found = [i for i in self.everywhere if self.like(HOST, i) and self.free("vhost", i) and (i or client >= 0)]
+        found = [i for i in found if not re.match(r"[:\[]", self.before(i + 2))]
+        varied = [i for i in found if len(set(self.columns[i])) > 1]
+        is_one = len({tuple(self.columns[i]) for i in found}) == 1
+        self.name("vhost", HOST, found if is_one else varied if len(varied) == 1 else [])
 
     def name_user(self, client: int) -> None:
         """Name the part that is a user: near the client, names that some lines miss, or after a part that all miss.
@@ -547,9 +614,7 @@ class Fields:
         near = [i for i in near if self.names[i] is None]
         near = [i for i in near if self.rows.places[i] not in ("bracketed", "quoted") or i in self.missing]
         for i in near:
-            follows = i - 1 in near and not self.columns[i - 1]
-            varies = len(set(self.columns[i])) > 1 and i == stop - 1 > client
-            told = i in self.missing or follows or varies
+            told = i in self.missing or (i - 1 in near and not self.columns[i - 1])
             if told and self.like(NAME, i) and self.free("user", i) and not self.like(r"[A-Z]+|.*[-_]\d+", i):
                 self.names[i] = "user"
                 return
@@ -573,6 +638,9 @@ class Fields:
             if name is None and self.rows.places[i] == "time" and len(words) == 2 and not {"date", "clock"} & used:
                 name = "date $clock"  # another time
                 used.update(("date", "clock"))
+            moments = map(" ".join, zip(self.rows.columns[i - 1], self.rows.columns[i], strict=True))
+            if self.names[i - 1 : i + 1] == ["date", "clock"] and before == " " and all(map(is_time, moments)):
+                name, before, text = "time", "", text.removesuffix("$date")
             if name is None:
                 count += 1
                 name = re.sub(r"\W", "_", self.headers[i]) if self.headers else ""
@@ -593,15 +661,22 @@ def of_table(header: str, lines: list[str]) -> Format | None:
 
     >>> of_table("when,ip,verb,url,code,ms,id", ["2024-10-10 13:55:36,192.0.2.1,GET,/a,200,12.5,7"])
     Format('$time_local,$remote_addr,$request_method,$request_uri,$status,$duration_ms,$id')
+    >>> of_table("#Fields: c-ip cs-uri-stem sc-status", ["192.0.2.1 /a 200"])
+    Format('$remote_addr $request_uri $status')
     """
+    header = re.sub(r"^#(?:Fields:)?\s*", "", header).rstrip()
+    lines = [line.rstrip() for line in lines]
     separated = columns_of([header, *lines])
     if separated is None:
-        if any('"' in line for line in lines) or len({line.count(" ") for line in [header, *lines]}) > 1:
+        rows = [re.findall(r'((?:"[^"]*"|[^\s"])+)( (?! )|$)', line) for line in [header, *lines]]
+        if len({len(row) for row in rows}) > 1:
             return None
-        separated = " ", [list(column) for column in zip(*(line.split(" ") for line in [header, *lines]), strict=True)]
+        separated = " ", [[cell for cell, _ in column] for column in zip(*rows, strict=True)]
     separator, columns = separated
     names = [column[0].strip('" ') for column in columns]
-    if not all(re.fullmatch(r"[A-Za-z_@][\w() .@-]*", name) for name in names) or len({*names}) < len(names):
+    if not all(re.fullmatch(r"[A-Za-z_@][\w() .@-]*|-", name) for name in names):
+        return None
+    if len({*names} - {"-"}) < len(names) - names.count("-"):
         return None
     columns = [column[1:] for column in columns]
     labels: list[str] = []
@@ -645,13 +720,14 @@ def known_names() -> Mapping[str, str]:
     >>> known_names()["remoteip"]
     'client'
     """
-    names: dict[str, str] = {}
+    names = {"uri": "target"}
     for section in built_in().values():
         for key, paths in section.items():
             field = key.partition(".")[0]
             if field in FIELDS:
                 for path in paths.split("|"):
                     names.setdefault(plain(path), field)
+    del names["contentlength"]  # of the request, or of the response
     for field, more in NAMES.items():
         for name in more.split():
             names.setdefault(name, field)
@@ -688,6 +764,18 @@ def field_of(path: str) -> tuple[str, str]:
     return ("", "") if plain(last) == "name" or is_foreign(field, ".".join(before)) else (field, unit)
 
 
+def field_among(path: str, paths: Iterable[str]) -> tuple[str, str]:
+    """Return the field and the unit that a name tells of; of a connection, who sent bytes is not known.
+
+    >>> field_among("sent", ["src", "sent"]), field_among("sent", ["src", "dst", "sent"])
+    (('bytes_sent', ''), ('', ''))
+    """
+    field, unit = field_of(path)
+    is_directed = field == "bytes_sent" and re.search("sent|tx|out", plain(path))
+    is_connection = is_directed and {"dst", "dest", "destination"} & {word for each in paths for word in words_of(each)}
+    return ("", "") if is_connection else (field, unit)
+
+
 def of_object(lines: list[str]) -> Format | None:
     """Return the map of JSON objects; None if the first one is none."""
     from json import loads
@@ -714,7 +802,7 @@ def of_pairs(lines: list[str]) -> Format | None:
             continue
         found = re.findall(r'([\w.@-]+)=(?:"((?:\\.|[^"\\])*)"|(\S*))', line)
         pairs += [(name, quoted or bare) for name, quoted, bare in found]
-    return Format("logfmt", map=chosen(pairs))
+    return based_on("logfmt", pairs)
 
 
 def of_labels(lines: list[str]) -> Format | None:
@@ -723,7 +811,17 @@ def of_labels(lines: list[str]) -> Format | None:
     if labelled[:1] != lines[:1]:
         return None
     parts = [part.partition(":") for line in labelled for part in line.split("\t")]
-    return Format("ltsv", map=chosen((name, value) for name, _, value in parts))
+    return based_on("ltsv", [(name, value) for name, _, value in parts])
+
+
+def based_on(preset: str, pairs: list[tuple[str, str]]) -> Format:
+    """Return a preset with the map of some pairs. It does not read what the map leaves out for its values either."""
+    map = chosen(pairs)
+    left = {"time", "bytes_sent", "duration"} - {name.partition(".")[0] for name in map}
+    keys = [key for key in built_in()[preset] if key.partition(".")[0] in left]
+    known = {path for key in keys for path in built_in()[preset][key].split(" | ")}
+    map |= {f"extra.{path}": path for path, value in pairs if path in known and value not in ("", "-")}
+    return Format(preset, map=map)
 
 
 def members(record: dict[str, Any], before: str = "") -> Iterable[tuple[str, str]]:
@@ -736,7 +834,7 @@ def members(record: dict[str, Any], before: str = "") -> Iterable[tuple[str, str
             yield path, str(value)
 
 
-# The fields that values alone tell of, if no name does, and what these are like.
+# The fields that values tell of, if no name does, and what these are like; and what a word of the name is then.
 BY_VALUE = {
     "client": ADDRESS,
     "time": f"{DATE_AND_TIME}|{EPOCH}",
@@ -745,6 +843,11 @@ BY_VALUE = {
     "target": r"(?:/|https?://)\S*",
     "status": "20[0146]|30[12478]|40[013459]|429|50[0-4]",
     "user_agent": AGENT,
+}
+WORDS = {
+    "client": r"client|remote|peer|visitor|caller|source|src",
+    "target": r"ur[il]|path|request|req|endpoint|route|page",
+    "status": r"status|code|http|response|resp|res",
 }
 
 
@@ -775,7 +878,7 @@ def by_name(columns: Mapping[str, list[str]]) -> dict[str, str]:
     """Return the map of the members that are fields by their names, if their values can be."""
     found: dict[str, str] = {}
     for path, values in columns.items():
-        field, unit = field_of(path)
+        field, unit = field_among(path, columns)
         if field == "duration":
             unit = unit or unit_in(values)
             if not unit or any(name.startswith("duration") for name in found):
@@ -790,7 +893,8 @@ def tells(field: str, path: str, values: list[str], pattern: str) -> bool:
     if not all(re.fullmatch(pattern, value) for value in values):
         return False
     is_number = field == "status" and is_foreign("status_alone", path)
-    return not is_number and not is_foreign(field, path)
+    is_named = any(re.fullmatch(WORDS.get(field, ".*"), word) for word in words_of(path))
+    return is_named and not is_number and not is_foreign(field, path)
 
 
 def words_of(path: str) -> list[str]:
@@ -808,15 +912,17 @@ def is_foreign(field: str, path: str) -> bool:
 
 
 def unit_in(values: list[str]) -> str:
-    """Return the unit of durations, by their own units, or seconds if half are less than one and have three decimals.
+    """Return the unit of durations, by their own units, or seconds if they have three decimals and half are less than
+    one, and some so small that they are not milliseconds.
 
-    >>> unit_in(["0.012", "1.503"]), unit_in(["12ms"]), unit_in(["12.5"]), unit_in(["12"])
-    ('s', 's', '', '')
+    >>> unit_in(["0.012", "1.503"]), unit_in(["12ms"]), unit_in(["0.402"]), unit_in(["12.5"]), unit_in(["12"])
+    ('s', 's', '', '', '')
     """
     if values and all(re.fullmatch(LONG, value) for value in values):
         return "s"  # the reader has them in seconds
     is_exact = bool(values) and all(re.fullmatch(r"\d{1,6}\.\d{3,}", value) for value in values)
-    return "s" if is_exact and 2 * sum(value.startswith("0.") for value in values) >= len(values) else ""
+    is_short = 2 * sum(value.startswith("0.") for value in values) >= len(values)
+    return "s" if is_exact and is_short and any(float(value) < 0.1 for value in values) else ""
 
 
 def fits(field: str, value: str) -> bool:
