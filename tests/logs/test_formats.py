@@ -19,20 +19,10 @@ from support import log_programs as naive
 from support.samples import EXPECTED
 from support.tables import each_row
 
-from uricodec.logs._formats import (
-    BUILT_IN,
-    FIELDS,
-    Field,
-    Json,
-    Text,
-    W3c,
-    built_in,
-    compile_format,
-    compile_mapping,
-    compile_section,
-    preset_names,
-    sections,
-)
+from uricodec.logs._directives import FIELDS, Field
+from uricodec.logs._formats import Text, W3c, compile_format, compile_section
+from uricodec.logs._mappings import Json, compile_mapping
+from uricodec.logs._presets import BUILT_IN, built_in, preset_names, sections
 
 ROOT = Path(__file__).parents[2]
 NAMES = preset_names()

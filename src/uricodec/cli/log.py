@@ -76,7 +76,7 @@ def records_output(plan):
 
 def write_formats():
     """Write the names of the presets, and what writes such logs."""
-    from uricodec.logs._formats import preset_descriptions
+    from uricodec.logs._presets import preset_descriptions
 
     sys.stdout.write("".join([f"{name:20}{text}\n" for name, text in preset_descriptions().items()]))
     return 0

@@ -6,8 +6,8 @@ requests are handled.
 
 Inside, a line becomes a record on this way (`_line` has the structs):
 
-    format    `_formats` reads it, by the `_directives` of its server; `_programs` makes a Plan of each of its variants:
-              Steps, of a field and what follows
+    format    `_configuration` finds it in a directive, `_formats` reads it, by the directives of its server in
+              `_families`; `_programs` makes a Plan of each of its variants: Steps, of a field and what follows
     wrapping  `_wrapping` finds the line in what other programs wrote around it: a prefix, a JSON object, colors
     marks     bitmaps of a window of lines, made by a kernel: where there are spaces, quotes, delimiters of queries ...
     reading   `_text_reader` finds where each step ends by the marks, `_json_reader` each member. What they decline

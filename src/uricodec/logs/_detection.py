@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 from uricodec._base._text import new_buffer
 from uricodec._base.diagnostics import Diagnostic
+from uricodec.logs._configuration import NGINX_ESCAPES
 from uricodec.logs._format import Format, presets
-from uricodec.logs._formats import NGINX_ESCAPES, Json, Text, built_in, literals_of, needs_of
+from uricodec.logs._formats import Json, Text
+from uricodec.logs._presets import built_in, literals_of, needs_of
 from uricodec.logs._records import LogReader
 
 # The lines that vote are the first ones, up to these numbers of lines and of bytes.

@@ -5,8 +5,10 @@ from functools import cached_property
 from typing import Any
 
 from uricodec._base.diagnostics import Diagnostic
-from uricodec.logs import _formats
-from uricodec.logs._formats import Field, Json, Text, W3c
+from uricodec.logs._directives import Field
+from uricodec.logs._formats import Text, W3c, compile_format
+from uricodec.logs._mappings import Json, compile_mapping
+from uricodec.logs._presets import preset_names
 from uricodec.logs._programs import Program
 from uricodec.logs._records import MAX_LINE, LogReader
 
@@ -33,7 +35,7 @@ class Format:
             empty, a field of it is unknown, or a path is malformed or of two fields; if a format or map has more than
             16384 characters, a map more than 512 paths, or a path more than 32 names.
 
-    Source: `_directives` names the documentation of each server.
+    Source: `_families` name the documentation of each server.
 
     >>> Format('%h "%r" %>s').fields
     ('client', 'method', 'target', 'path', 'query', 'protocol', 'status')
@@ -51,9 +53,9 @@ class Format:
         self.text: str | None = text
         self.map: dict[str, str] | None = dict(map) if map is not None else None
         self._programs: list[Text | Json | W3c] = (
-            _formats.compile_format(text or "", self.map)
+            compile_format(text or "", self.map)
             if text is not None or self.map is None
-            else [_formats.compile_mapping(self.map.items())]
+            else [compile_mapping(self.map.items())]
         )
 
     def __repr__(self) -> str:
@@ -307,4 +309,4 @@ def presets() -> tuple[str, ...]:
     >>> presets()[:3]
     ('common', 'combined', 'vhost_combined')
     """
-    return tuple(_formats.preset_names())
+    return tuple(preset_names())

@@ -13,9 +13,10 @@ from functools import cache, partial
 from itertools import islice, takewhile
 from typing import Any, NamedTuple
 
-from uricodec.logs._directives import FIELDS, NGINX
+from uricodec.logs._directives import FIELDS
+from uricodec.logs._families.nginx import NGINX
 from uricodec.logs._format import Format
-from uricodec.logs._formats import built_in
+from uricodec.logs._presets import built_in
 from uricodec.logs._records import LogReader
 
 # How many lines must be read with it, of those that are tried.

@@ -1,6 +1,7 @@
 from typing import final
 
-from uricodec.logs._formats import Json, Text, W3c
+from uricodec.logs._formats import Text, W3c
+from uricodec.logs._mappings import Json
 
 @final
 class Program:

@@ -1,0 +1,122 @@
+"""LogFormat of Apache, access_log_format of aiohttp and the access log of H2O.
+
+Sources: Apache HTTP Server 2.4, mod_log_config and mod_logio; aiohttp, "Logging"; H2O, "Access Log Directives".
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from uricodec.logs._directives import (
+    ENDPOINT,
+    TARGET_DECODED,
+    UNITS,
+    Directive,
+    Family,
+    Field,
+    Token,
+    extra,
+    header,
+    standard,
+    time_directive,
+)
+
+APACHE = {
+    "a": standard("client"),
+    "A": extra("local_address"),
+    "b": standard("bytes_sent"),
+    "B": standard("bytes_sent"),
+    "D": standard("duration", 0, UNITS["us"]),
+    "f": extra("filename"),
+    "h": standard("client"),
+    "H": standard("protocol"),
+    "I": extra("bytes_received"),
+    "k": extra("keepalive_requests"),
+    "l": extra("ident"),
+    "L": extra("log_id"),
+    "m": standard("method"),
+    "O": standard("bytes_sent"),
+    "p": extra("port"),
+    "P": extra("pid"),
+    "q": Directive(Field("query", "query")),
+    "r": standard("request"),
+    "R": extra("handler"),
+    "s": standard("status", 1),
+    "S": extra("bytes_transferred"),
+    "T": standard("duration", 3),
+    "Tf": standard("duration"),
+    "u": standard("user"),
+    "U": standard("path_decoded"),
+    "v": standard("vhost"),
+    "V": standard("vhost"),
+    "X": extra("connection_status"),
+    "^FB": extra("time_to_first_byte"),
+}
+# Of "%{NAME}i" and the like: the value of a header, cookie, variable ... NAME. mod_ssl has "c" and "x".
+NAMED = ("C", "c", "e", "i", "n", "o", "x", "^ti", "^to")
+# What is in the braces of other directives; of "%{...}t" all else is a format of strftime().
+VARIANTS = {
+    "{canonical}p": extra("port"),
+    "{local}p": extra("local_port"),
+    "{remote}p": extra("remote_port"),
+    "{pid}P": extra("pid"),
+    "{tid}P": extra("tid"),
+    "{hextid}P": extra("tid"),
+    "{us}T": standard("duration", 0, UNITS["us"]),
+    "{ms}T": standard("duration", 2, UNITS["ms"]),
+    "{s}T": standard("duration", 3),
+    "{R}W": standard("duration", 0, UNITS["us"]),
+    "{t}W": standard("time"),
+    "{duration}x": standard("duration"),  # H2O
+}
+# "%U%q", also after a host; "%a:%{remote}p".
+JOINED = {
+    "%U": ([{"%q"}], TARGET_DECODED),
+    **dict.fromkeys(("%Hosti", "%v", "%V"), ([{"%U"}, {"%q"}], Directive(Field("target_decoded", "after_host")))),
+    **dict.fromkeys(("%a", "%h"), ([{":"}, {"%remotep"}], ENDPOINT)),
+}
+
+
+class Apache(Family):
+    """LogFormat of Apache, and access_log_format of aiohttp, which has its directives, and `%Tf`."""
+
+    pattern = (
+        r"%(?:%|(?P<status>(?:!?\d{3}(?:,\d{3})*|[<>])*)(?:\{(?P<argument>[^}]{0,999})\})?(?P<final>[<>]?)"
+        r"(?P<letter>\^FB|\^t[io]|Tf|[A-Za-z]))"
+    )
+    directives: Mapping[str, Directive] = APACHE
+    joined = JOINED
+
+    def names(self) -> Iterable[str]:
+        return [
+            *map("%{}".format, self.directives),
+            *map("%{}".format, VARIANTS),
+            *map("%{{NAME}}{}".format, NAMED),
+            "%t",
+        ]
+
+    def tokens(self, found: re.Match[str], offset: int) -> list[Token]:
+        letter, argument, written = found["letter"], found["argument"], found[0]
+        if letter is None:
+            return [Token("%", offset)]
+        if letter == "t":
+            return time_directive(argument, written, offset)
+        if letter == "W" and argument == "t":  # Open Liberty
+            return time_directive(None, written, offset)
+        if letter in NAMED and argument:
+            known = header(argument) if letter == "i" else VARIANTS.get(f"{{{argument}}}{letter}")
+            directive = known or extra(argument)
+        elif argument is not None and letter in "pPTW":
+            if f"{{{argument}}}{letter}" not in VARIANTS:
+                return self.unknown(written, offset)
+            directive = VARIANTS[f"{{{argument}}}{letter}"]
+        elif letter in self.directives:
+            directive = self.directives[letter]
+            if letter == "s" and ">" in found["status"] + found["final"]:
+                directive = standard("status")
+        elif letter in NAMED:
+            raise ValueError(
+                f"directive {written!r} at offset {offset} of the format needs a name: '%{{NAME}}{letter}'"
+            )
+        else:
+            return self.unknown(written, offset)
+        return [Token(written, offset, directive, written)]
