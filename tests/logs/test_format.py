@@ -188,11 +188,14 @@ def test_any_bytes_are_explained_by_any_format(case, line):
 @each_row(
     "unit",
     [
-        "%%", "%h ", "%{", "%{a}i ", "#", "\n", "'", "'a' ", "\\", "\\\n", "%{usec_frac}t.", "%{%T}t ", "%U%q ",
+        "%%", "%h ", "%t", "%a", "%header.a%", "+Q ", "{a}", "{request>", "%{", "%{a}i ", "#", " ", '\\"',
+        "\n", "'", "'a' ", "\\", "\\\n", "%{usec_frac}t.", "%{%T}t ", "%U%q ",
         "$a ", "a",
     ],
 )  # fmt: skip
-@each_row("start", ["", "#LogFormat", "log_format x ", "LogFormat ", 'CustomLog "'])
+@each_row(
+    "start", ["", "#LogFormat", '"', "<pattern>", "format transform `", "log_format x ", "LogFormat ", 'CustomLog "']
+)
 def test_long_formats_end(start, unit):
     """In a moment: a format has a limit, below which no step takes more than linear time, or much of it."""
     text = (start + unit * _formats.LONGEST)[: _formats.LONGEST]

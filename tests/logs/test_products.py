@@ -611,6 +611,7 @@ def test_uwsgis_formats():
 AT = "[10/Oct/2024:13:55:36 +0000]"
 VISIT = {"time": "2024-10-10T13:55:36+00:00", "method": "GET", "target": "/a%20b?x=1", "path": "/a b"}
 VISIT |= {"query": [["x", "1"]], "protocol": "HTTP/1.1", "status": 200}
+VISIT_FIELDS = ("method", "target", "path", "query", "protocol")
 REQUEST = '"GET /a%20b?x=1 HTTP/1.1" 200'
 
 
@@ -670,6 +671,207 @@ def test_long_names_of_undertow():
     )  # fmt: skip
 
 
+LOGBACK = '%h %l %u [%t{dd/MMM/yyyy:HH:mm:ss Z,UTC}] "%r" %s %b "%i{Referer}" "%i{User-Agent}" %D'
+
+
+def test_logback_access():
+    """Dropwizard's format, long names, options, and what the layout writes without brackets."""
+    first = VISIT | {"client": "192.0.2.1", "user": "jo", "bytes_sent": 12}
+    rest = '12 "https://a.example/" "curl/8 (x)" 56'
+    last = {"referer": "https://a.example/", "user_agent": "curl/8 (x)", "duration": 0.056}
+    nothing = changed(first, user=None, bytes_sent=None) | {"duration": 0.001}
+    check_lines(LOGBACK, [
+        (f"192.0.2.1 - jo {AT} {REQUEST} {rest}", first | last),
+        (f'192.0.2.1 - - {AT} {REQUEST} - "-" "-" 1', nothing),
+    ])  # fmt: skip
+    long = '%clientHost %l %user [%date] "%requestURL" %statusCode %bytesSent %elapsedTime "%header{User-Agent}"'
+    agent = {"user_agent": "curl/8", "duration": 0.056}
+    check_lines(long, [(f'192.0.2.1 - jo {AT} {REQUEST} 12 56 "curl/8"', first | agent)])
+    check_lines(long + " [%threadName]%n", [
+        (f'192.0.2.1 - jo {AT} {REQUEST} 12 56 "curl/8" [dw-4 - a]', first | agent | {"thread": "dw-4 - a"}),
+    ])  # fmt: skip
+    check_lines('%h %l %u [%t] "%r" %s %b "%i{Referer}" "%i{User-Agent}"', [
+        (f'192.0.2.1 - jo {AT} {REQUEST} 12 "-" "curl/8"', first | {"user_agent": "curl/8"}),
+    ])  # fmt: skip
+    parts = "%remoteIP %date{ISO8601} %requestMethod %requestURI%queryString %protocol %server:%localPort %statusCode"
+    check_lines(parts + " %elapsedSeconds %reqParameter{id} %reqCookie{sid} %responseHeader{Via} %reqAttribute{a}", [
+        ("::1 2024-10-10 13:55:36,123 GET /a%20b?x=1 HTTP/1.1 a.example:80 200 2 7 s1 - -", VISIT | {
+            "client": "::1", "time": "2024-10-10T13:55:36.123", "vhost": "a.example", "port": "80", "duration": 2.0,
+            "id": "7", "sid": "s1"}),
+        ("::1 2024-10-10 13:55:36,123 GET /a%20b?x=1 HTTP/1.1 a.example:80 200 2 - - v -", VISIT | {
+            "client": "::1", "time": "2024-10-10T13:55:36.123", "vhost": "a.example", "port": "80", "duration": 2.0,
+            "Via": "v"}),
+    ])  # fmt: skip
+    check_lines("%-15h %5s %t{yyyy-MM-dd'T'HH:mm:ss.SSSXXX,UTC} %U", [
+        ("192.0.2.1         200 2024-10-10T13:55:36.123Z /a%20b", {
+            "client": "192.0.2.1", "status": 200, "time": "2024-10-10T13:55:36.123Z", "target": "/a%20b",
+            "path": "/a b"}),
+    ])  # fmt: skip
+    check_lines("%%%h%% [%5s] %date", [
+        (f"%::1% [200] {AT[1:-1]}", {"client": "::1", "status": 200, "time": VISIT["time"]}),
+    ])  # fmt: skip
+    check_lines('%date{"HH:mm:ss,SSS", UTC} %r %s', [
+        ("13:55:36,123 GET /a%20b?x=1 HTTP/1.1 200", VISIT | {"time": "13:55:36,123"}),
+    ])  # fmt: skip
+    # Without braces and long names: a time with brackets of the pattern is not Apache's. The unit is not known.
+    check_lines('%h %l %u [%t] "%r" %s %b %D', [
+        (f"192.0.2.1 - jo {AT} {REQUEST} 12 56", first | {"%D": "56"}),
+        (f"192.0.2.1 - jo [{AT}] {REQUEST} 12 56", first | {"duration": 0.000056}),
+    ])  # fmt: skip
+    with pytest.raises(ValueError, match=r"'%requestUrl' at offset 3 .*'%requestURL'"):
+        Format("%h %requestUrl %statusCode")
+
+
+GLASSFISH = "%client.name% %auth-user-name% %datetime% %request% %status% %response.length%"
+
+
+def test_glassfish():
+    """What Payara and GlassFish write: quotes around texts, and names for what is missing; literals are dropped."""
+    values = VISIT | {"client": "192.0.2.1", "user": "jo", "bytes_sent": 1234}
+    at, request = '"10/Oct/2024:13:55:36 +0000"', '"GET /a%20b?x=1 HTTP/1.1"'
+    for format in GLASSFISH, f'<access-log format="{GLASSFISH}" rotation-enabled="true"/>':
+        assert Format(format).fields == ("client", "user", "time", *VISIT_FIELDS, "status", "bytes_sent")
+    check_lines(GLASSFISH, [
+        (f'"192.0.2.1" "jo" {at} {request} 200 1234', values),
+        (f'"192.0.2.1" "NULL-AUTH-USER" {at} {request} 200 1234 ', changed(values, user=None)),
+        (f'"host.example" "a b" {at} {request} 404 0', values | {
+            "client": "host.example", "user": "a b", "status": 404, "bytes_sent": 0}),
+    ])  # fmt: skip
+    more = "%client.dns%|%datetime% [%http-method% %http-uri% %query-str% %http-version%] %status% %time-taken%"
+    line = f'"192.0.2.1" {at} "POST" "/a%20b" {{}} "HTTP/1.1" 200 "56" '
+    parts = changed(VISIT, method="POST") | {"client": "192.0.2.1", "duration": 0.056}
+    check_lines(more, [
+        (line.format('"x=1"'), parts),
+        (line.format('"NULL-QUERY"'), changed(parts, query=None) | {"target": "/a%20b"}),
+    ])  # fmt: skip
+    headers = "%client.name% %datetime% %status% %header.user-agent% %referer% %header.Host% %vs.id% %cookie.sid%"
+    line = f'"192.0.2.1" {at} 200 {{}} server "c1"'
+    values = {"client": "192.0.2.1", "time": VISIT["time"], "status": 200, "virtual_server": "server", "sid": "c1"}
+    agent, referer, host = {"user_agent": "x"}, {"referer": "http://r/"}, {"vhost": "a.example"}
+    check_lines(headers, [
+        (line.format('"x" "http://r/" "a.example"'), values | agent | referer | host),
+        (line.format('"NULL-USER-AGENT" "http://r/" "a.example"'), values | referer | host),
+        (line.format('"x" "NULL-REFERER" "a.example"'), values | agent | host),
+        (line.format('"NULL-USER-AGENT" "NULL-REFERER" "NULL-HEADER-HOST"'), values),
+    ])  # fmt: skip
+    # Only four directives may have no value: others are what the log has.
+    names = ("Host", "Referer", "User-Agent", "X-Forwarded-For")
+    many = "%datetime% %referer% " + " ".join(f"%header.{name}%" for name in names)
+    line = f'{at} "{{}}" "NULL-HEADER-HOST" "NULL-HEADER-REFERER" "NULL-HEADER-USER-AGENT" "{{}}"'
+    values = {"time": VISIT["time"], "X-Forwarded-For": "10.0.0.1"}
+    missing = values | {"X-Forwarded-For": "NULL-HEADER-X-FORWARDED-FOR"}
+    check_lines(many, [
+        (line.format("http://r/", "10.0.0.1"), values | {"referer": "http://r/"}),
+        (line.format("NULL-REFERER", "NULL-HEADER-X-FORWARDED-FOR"), missing),
+    ])  # fmt: skip
+    # As some have converted it: with the literals of the format.
+    literal = '%client.name% [%header.Host%] [%datetime%] "%request%" %status% %response.length%'
+    check_lines(literal, [
+        (f"192.0.2.1 [a.example] {AT} {REQUEST} 233", VISIT | {"client": "192.0.2.1", "vhost": "a.example",
+                                                               "bytes_sent": 233}),
+        (f'"192.0.2.1" "a.example" {at} {request} 200 233', VISIT | {"client": "192.0.2.1", "vhost": "a.example",
+                                                                     "bytes_sent": 233}),
+    ])  # fmt: skip
+    assert read(GLASSFISH, f"192.0.2.1 jo {at} {request} 200 1234".encode()) == [None]
+    with pytest.raises(ValueError, match=r"unknown directive '%client.nam%' at offset 0 .*'%client.name%'"):
+        Format("%client.nam% %datetime%")
+
+
+TRANSFORM = '{request>remote_ip} - {user_id} [{ts}] "{request>method} {request>uri} {request>proto}" {status} {size}'
+TRANSFORM_COMBINED = f'{TRANSFORM} "{{request>headers>Referer>[0]}}" "{{request>headers>User-Agent>[0]}}"'
+
+
+def test_caddys_transform_encoder():
+    r"""Values are those of JSON, whose escapes they have, but for \"."""
+    values = VISIT | {"client": "192.0.2.1", "user": "jo", "bytes_sent": 12}
+    nobody = changed(values, user=None)
+    line = f"192.0.2.1 - jo {AT} {REQUEST} 12"
+    for format in TRANSFORM, "{common_log}", f"format transform `{TRANSFORM}` {{", 'format transform "{common_log}"':
+        check_lines(format, [(line, values), (f"192.0.2.1 - - {AT} {REQUEST} 12", nobody)])
+    check_lines(TRANSFORM_COMBINED, [
+        (f'{line} "-" "a\\u0026b"', values | {"user_agent": "a&b"}),
+        (f'{line} "http://r/?a\\u003d1" "x \\\\ y"', values | {"referer": "http://r/?a=1", "user_agent": "x \\ y"}),
+        (f'{line} "-" "say "hi" (x)"', values | {"user_agent": 'say "hi" (x)'}),
+    ])  # fmt: skip
+    more = "{ts} {request>client_ip} {request>host} {request>uri} {status} {duration} {size} {resp_headers>Via>[0]}"
+    check_lines(more, [
+        ("1728568536.5 ::1 a.example:81 /a%20b?x=1 200 0.0045 12 1.1 x", changed(VISIT, method=None, protocol=None) | {
+            "time": "2024-10-10T13:55:36.5Z", "client": "::1", "vhost": "a.example:81", "duration": 0.0045,
+            "bytes_sent": 12, "Via": "1.1 x"}),
+    ])  # fmt: skip
+    check_lines("{request>remote_addr} {status}", [
+        ("192.0.2.1:4711 200", {"client": "192.0.2.1", "client_port": "4711", "status": 200}),
+    ])  # fmt: skip
+    check_lines("{status} {request>uri} {request>headers>X-Id>[0]:request>uuid} {level}", [
+        ("200 /a%20b?x=1 7 info", changed(VISIT, method=None, protocol=None, time=None) | {
+            "request>headers>X-Id>[0]:request>uuid": "7", "level": "info"}),
+    ])  # fmt: skip
+
+
+def test_actix():
+    """The same string is Apache's, which writes brackets around a time, and microseconds for %D."""
+    format = '%a %t "%r" %s %b "%{Referer}i" "%{User-Agent}i" %T'
+    values = VISIT | {"client": "192.0.2.1", "bytes_sent": 12, "user_agent": "curl/8"}
+    of_actix = values | {"time": "2024-10-10T13:55:36.123456Z", "duration": 0.000123}
+    line = '2024-10-10T13:55:36.123456Z "GET /a%20b?x=1 HTTP/1.1" 200 12 "-" "curl/8" 0.000123'
+    check_lines(format, [
+        (f"192.0.2.1:51234 {line}", of_actix | {"client_port": "51234"}),
+        (f"192.0.2.1 {line}", of_actix),
+        (f'192.0.2.1 {AT} {REQUEST} 12 "-" "curl/8" 2', values | {"duration": 2.0}),
+    ])  # fmt: skip
+    check_lines("%{r}a %t %s %D", [
+        ("192.0.2.1 2024-10-10T13:55:36Z 200 1.5", {
+            "client": "192.0.2.1", "time": "2024-10-10T13:55:36Z", "status": 200, "duration": 0.0015}),
+        (f"192.0.2.1 {AT} 200 1500", {"client": "192.0.2.1", "time": VISIT["time"], "status": 200, "duration": 0.0015}),
+    ])  # fmt: skip
+    check_lines('%a "%t" %s', [
+        ('::1 "2024-10-10T13:55:36Z" 200', {"client": "::1", "time": "2024-10-10T13:55:36Z", "status": 200}),
+    ])  # fmt: skip
+    # A line of another format is not one of Actix.
+    others = (
+        f"192.0.2.1 - - {AT} {REQUEST}",
+        f'"::1" "jo" "10/Oct/2024" {REQUEST}',
+        f"INFO:a:2001:db8::1 - - {AT} {REQUEST}",
+    )
+    assert read('%a %t "%r" %s', *map(str.encode, others)) == [None, None, None]
+    assert Format('%a %t "%r" %s').explain(b'::1 2024-10-10T13:55:36+00:00 "GET / HTTP/1.1" 200').code == "time"
+    for apache in '%h %l %u %t "%r" %>s %b', '%a %t "%r" %>s %b', '%v %a %t "%r" %s':
+        assert len(Format(apache).programs) == 1
+
+
+def test_atlassian():
+    """Attributes of requests in Jira's server.xml, and the name of a thread in Confluence's."""
+    format = (
+        '%a %{jira.request.id}r %{jira.request.username}r %t "%m %U%{sanitized.query}r %H" %s %b %D '
+        '"%{sanitized.referer}r" "%{User-Agent}i" "%{jira.request.assession.id}r"'
+    )
+    values = VISIT | {"client": "192.0.2.1", "bytes_sent": 12, "jira.request.id": "835x1x1", "user_agent": "curl/8"}
+    values |= {"jira.request.username": "jo", "jira.request.assession.id": "1abc", "%D": "56"}
+    line = f'192.0.2.1 835x1x1 jo {AT} {REQUEST} 12 56 "{{}}" "curl/8" "1abc"'
+    check_lines(format, [
+        (line.format("https://r/"), values | {"referer": "https://r/"}),
+        (line.format("-"), values),
+        (line.format("-").replace("?x=1", ""), changed(values, query=None) | {"target": "/a%20b"}),
+    ])  # fmt: skip
+    confluence = "%t %{X-AUSERNAME}o %I %h %r %s %Dms %b %{Referer}i %{User-Agent}i"
+    check_lines(confluence, [
+        (f"{AT} jo http-nio-8090-exec-1 192.0.2.1 GET /a%20b?x=1 HTTP/1.1 200 56ms 12 https://r/ curl/8 (x)", VISIT | {
+            "client": "192.0.2.1", "X-AUSERNAME": "jo", "thread": "http-nio-8090-exec-1", "duration": 0.056,
+            "bytes_sent": 12, "referer": "https://r/", "user_agent": "curl/8 (x)"}),
+    ])  # fmt: skip
+
+
+def test_times_of_undertow():
+    format = """%{time,yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %{i,X-Forwarded-For} %a "%r" %s %B %T"""
+    line = f"2024-10-10T15:55:36.123+02:00 203.0.113.9, 10.0.0.1 192.0.2.1 {REQUEST} 1234 0.056"
+    check_lines(format, [(line, VISIT | {
+        "client": "192.0.2.1", "time": "2024-10-10T15:55:36.123+02:00", "forwarded_for": ["203.0.113.9", "10.0.0.1"],
+        "bytes_sent": 1234, "duration": 0.056})])  # fmt: skip
+    check_lines("[%{time,dd/MMM/yyyy HH:mm:ss}] %h %s", [
+        ("[10/Oct/2024 13:55:36] ::1 200", {"time": "2024-10-10T13:55:36", "client": "::1", "status": 200}),
+    ])  # fmt: skip
+
+
 @each_row("format", ["$remote_addr:$remote_port {} $status", "%a:%{{remote}}p {} %>s", "%h:%{{remote}}p {} %s"])
 def test_a_port_after_the_client(format):
     format = format.format("[$time_local]" if "$" in format else "%t")
@@ -701,8 +903,10 @@ def test_lists_and_clients_before_signs():
         ("$host$request_uri $status", "a.example/b%20c?d 200", "a.example", "/b%20c?d", "/b c"),
         ("%{X-Proto}i://%{Host}i%U%q %>s", "https://a.example/b?d 200", "a.example", "/b?d", "/b"),
         ("%V%U%q %>s", "a.example/%2541?d 200", "a.example", "/%2541?d", "/%2541"),
+        ("%F %v%U%q %>s", "5 a.example/b%20c?d 200", "a.example", "/b%20c?d", "/b c"),  # Tomcat
         ("$scheme://$host$request_uri $status", "ws://a.example/b?d 200", "a.example", "ws://a.example/b?d", "/b"),
         ("%REQ(:AUTHORITY)%%REQ(:PATH)% %RESPONSE_CODE%", "a.example/b%20c?d 200", "a.example", "/b%20c?d", "/b c"),
+        ("%v:%p%U%q %>s", "a.example:80/%2541?d 200", "a.example:80", "/%2541?d", "/%2541"),
         ("$host$request_uri $status", "/b?d 200", None, "/b?d", "/b"),
         ("$host$request_uri $status", "a.example/?d 200", "a.example", "/?d", "/"),
         ("$host$request_uri $status", "-/b?d 200", None, "/b?d", "/b"),
@@ -712,6 +916,8 @@ def test_a_host_before_the_path(format, written, vhost, target, path):
     values = {"vhost": vhost, "status": 200, "query": [["d", ""]], "target": target, "path": path}
     if "X-Proto" in format:
         values["X-Proto"] = "https"
+    if "%F" in format:
+        values["time_to_commit"] = "5"
     check_lines(format, [(written, changed(values))])
 
 
@@ -722,6 +928,31 @@ def test_a_host_before_a_path_with_a_url():
         [record] = read(format, (f"https://{line}" if "scheme" in format else line).encode())
         assert (record["vhost"], record["path"]) == ("a.example", "/login")
         assert record["query"] == [["next", "https://b.example/x"]]
+
+
+@each_row(
+    ("format", "written", "vhost"),
+    [
+        ("%v:%p%U %>s", "a.example:80/b%20c 200", "a.example:80"),
+        ("%v:%p%U %>s", "[::1]:80/b%20c 200", "[::1]:80"),
+        ("%v%U %>s", "a.example/b%20c 200", "a.example"),
+        ("%v%U %>s", "-/b%20c 200", None),
+    ],
+)  # fmt: skip
+def test_a_host_before_a_path_without_a_query(format, written, vhost):
+    check_lines(format, [(written, changed({"status": 200, "target": "/b%20c", "path": "/b%20c"}, vhost=vhost))])
+
+
+def test_the_state_of_haproxy_in_quotes():
+    """HAProxy's manual has it in quotes; versions write it with and without them."""
+    for name in "ts", "tsc":
+        format = f"%{{+Q}}o %{{-Q}}ci %ft %ST %{name} %ac"
+        values = {"client": "192.0.2.1", "frontend": "in", "status": 200, "termination_state": "----", "actconn": "1"}
+        check_lines(format, [
+            ('192.0.2.1 "in" 200 "----" 1', values),
+            ('192.0.2.1 "in" 200 ---- 1', values),
+            ('192.0.2.1 "in" 200 "cD--" 1', values | {"termination_state": "cD--"}),
+        ])  # fmt: skip
 
 
 def test_haproxy_without_captures_in_quotes():
@@ -738,7 +969,7 @@ def test_haproxy_without_captures_in_quotes():
     "setting",
     [
         *('accesslog.format = "{}"', "accessLogFormat: '{}'", 'pattern: "{}"', "varnishncsa -F '{}'", "format={}"),
-        *("server.tomcat.accesslog.pattern={}", 'log_format = "{}"'),
+        *("server.tomcat.accesslog.pattern={}", 'log_format = "{}"', "<pattern>{}</pattern>"),
     ],
 )
 def test_settings_of_other_servers(setting):

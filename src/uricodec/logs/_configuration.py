@@ -16,8 +16,9 @@ class Source(NamedTuple):
 ESCAPED = {" ": " ", "t": "\t", "n": "\n", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 
 
-# A pattern in XML, of Tomcat or of WildFly, and the names that it may have.
-PATTERN = r"""\s*<[^>]*?\spattern\s*=\s*(?:"([^"]*)"|'([^']*)')"""
+# A pattern in XML, of Tomcat, WildFly or GlassFish, or of Logback, and the names that it may have.
+ELEMENT = r"\s*<pattern>([^<]*)</pattern>"
+PATTERN = r"""\s*<[^>]*?\s(?:pattern|format)\s*=\s*(?:"([^"]*)"|'([^']*)')"""
 PATTERNS = {
     "common": '%h %l %u %t "%r" %s %b',
     "combined": '%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-Agent}i"',
@@ -65,9 +66,10 @@ WORD = (
 )
 # Settings of other servers: log-format, access_log_format, accesslog.format, accessLogFormat, pattern; varnishncsa -F.
 SETTING = r"""(?i)\s*(?:varnishncsa\s.*?)?(?:[\w.-]*(?:format|pattern|format_source)|-F)\s*(?:[=:]\s*|\s)(?=.)"""
-YAML_STRING = r'\s*"((?:\\.|[^"\\])*\\n)"\s*'  # of Envoy
+YAML_STRING = r'\s*"((?:\\.|[^"\\])*\\n)"\s*\Z'  # of Envoy
 SQUID_LOG = r"\s*logformat\s+[\w.-]+\s+(?=\S)"
 MORGAN_CALL = r"""\s*(?:\w+\.use\(\s*)?morgan\(\s*(?=["'])"""
+CADDY_LOG = r"""\s*format\s+(?:transform|formatted)\s+(?:`([^`]*)`|"((?:\\.|[^"\\])*)"|(\{\S+\}))"""
 LOG_FORMAT = r"\s*log_format\s+(?!=)\S+(?=\s)"
 APACHE_LOG = r"""(?i)\s*(?:LogFormat|CustomLog\s+(?:"[^"]*"|'[^']*'|\S+))(?=\s|\\\n)(?!\s*=)"""
 ESCAPE = r"\s*escape=(\w+)(?=\s)"
@@ -78,7 +80,8 @@ def configured(written: str) -> Source:
     if re.match(r"\s*#\s*(?:log_format|LogFormat|CustomLog|logformat)\b", written):
         written = re.sub(r"(?m)^([^\S\n]*)#", r"\1 ", written)
     word_at = re.compile(WORD).match
-    if found := re.match(PATTERN, written) or re.fullmatch(YAML_STRING, written):
+    one = (re.match(each, written) for each in (PATTERN, ELEMENT, CADDY_LOG, YAML_STRING))
+    if found := next(filter(None, one), None):
         return source_of(written, [found.span(found.lastindex or 0)])
     if found := re.match(SQUID_LOG, written):
         return source_of(written, [(found.end(), len(written))], "squid")

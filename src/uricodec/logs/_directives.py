@@ -5,8 +5,7 @@ could have is decided by the whole format, in `_formats`.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
 from typing import NamedTuple, NoReturn
 
 from uricodec.logs._configuration import Source
@@ -111,8 +110,7 @@ REQUEST_HEADERS = {
     "x-forwarded-for": standard("forwarded_for"),
 }
 
-
-# What follows the first directive of one value, and this value. MARKS are left out of names.
+# Directives that are one value together, and this value. MARKS are left out of names.
 Joined = tuple[list[set[str]], Directive]
 MARKS = str.maketrans("", "", "{}<>")
 # The path, which the server has decoded, and the query after its "?"; a URL, or a host before the path; a port.
@@ -128,13 +126,13 @@ class Family:
         sign (str): What they begin with.
         pattern (str): A regular expression for one; it is compiled when a format needs it, which takes milliseconds.
         escapes (str): How the server escapes values, see `Text`.
-        joined (Mapping[str, Joined]): The directives that are one value together, by the first one.
+        joined (tuple[Joined, ...]): The directives that are one value together, longer ones first.
     """
 
     sign = "%"
     pattern = ""
     escapes = "backslash"
-    joined: Mapping[str, Joined] = MappingProxyType({})
+    joined: tuple[Joined, ...] = ()
 
     def names(self) -> Iterable[str]:
         """Return the directives, as they are written."""
@@ -153,6 +151,15 @@ class Family:
         raise ValueError(
             f"unknown directive {written!r} at offset {offset} of the format{suggestion(written, list(self.names()))}"
         )
+
+
+def in_column(token: Token, found: re.Match[str]) -> list[Token]:
+    """Return the tokens of a directive with a width, which spaces pad: `%-15h` is followed by any number of them."""
+    before, after = found.string[found.start() - 1 : found.start()], found.string[found.end() : found.end() + 1]
+    space = Token(" ", token.offset)
+    if found["left"]:
+        return [token, space] if after == " " else [token]
+    return [space, token] if before == " " else [token]
 
 
 def suggestion(name: str, names: list[str]) -> str:

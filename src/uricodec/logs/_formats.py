@@ -14,7 +14,7 @@ each preset.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from operator import contains
 from typing import Any, NamedTuple, NoReturn
@@ -33,9 +33,9 @@ from uricodec.logs._directives import (
     FRACTIONS,
     KNOWN_TIME,
     MARKS,
-    TARGET_DECODED,
     UNITS,
     VERSION,
+    Directive,
     Family,
     Field,
     Token,
@@ -136,18 +136,24 @@ def join_literals(tokens: list[Token]) -> list[Token]:
 def join_targets(tokens: list[Token], family: Family) -> list[Token]:
     """Join directives that are one value."""
     names = [token.text.translate(MARKS) for token in tokens]
+
+    def ends(at: int) -> Iterator[tuple[int, Directive]]:
+        for written, directive in family.joined:
+            end = at + len(written)
+            if end <= len(names) and all(map(contains, written, names[at:end])):
+                yield end, directive
+
     result: list[Token] = []
     i = 0
     while i < len(tokens):
         token, stop = tokens[i], i + 1
-        if names[i] in family.joined:
-            others, directive = family.joined[names[i]]
-            end = stop + len(others)
-            if end <= len(names) and all(map(contains, others, names[stop:end])):
-                written = "".join(each.text for each in tokens[i:end])
-                if directive is TARGET_DECODED and token.directive == standard("path"):
-                    directive = standard("target")
-                token, stop = Token(written, token.offset, directive, written), end
+        if found := next(ends(i), None):
+            stop, directive = found
+            written = "".join(each.text for each in tokens[i:stop])
+            is_decoded = all(each.directive != standard("path") for each in tokens[i:stop])
+            if directive.field.name == "target_decoded" and not is_decoded:
+                directive = Directive(Field("target", directive.field.kind))
+            token = Token(written, token.offset, directive, written)
         result.append(token)
         i = stop
     return result

@@ -4,9 +4,11 @@ import re
 
 from uricodec.logs._directives import JAVA_TIME, Family
 from uricodec.logs._families.apache import Apache
+from uricodec.logs._families.caddy import Caddy
 from uricodec.logs._families.envoy import Envoy
+from uricodec.logs._families.glassfish import GlassFish
 from uricodec.logs._families.haproxy import HAPROXY_JSON, Haproxy
-from uricodec.logs._families.java import Tomcat, Undertow
+from uricodec.logs._families.java import LOGBACK_OWN, Logback, Tomcat, Undertow
 from uricodec.logs._families.morgan import Morgan
 from uricodec.logs._families.nginx import Nginx
 from uricodec.logs._families.php_fpm import PhpFpm
@@ -19,13 +21,19 @@ SQUID_OWN = (
     r"(?:(?:\{[^}]{0,999}\})?(?:(?:http|icap|adapt|ssl|tls)::\S"
     rf"|(?!ts|tr|st|[<>][aAphv]\b)(?:{SQUID_CODES})(?!\w))|\{{[^}}]{{0,999}}\}}[<>]h\b)"
 )
+CADDY_OWN = r"(?<!\$)\{(?:(?:request|resp_headers)>[^{}\s]+|common_log|ts)\}"
+GLASSFISH_OWN = (
+    r"%(?:client\.(?:name|dns)|auth-user-name|datetime|response\.length|http-(?:method|uri)|headers?\.[\w-]+)%"
+)
 # What only one of the families with "%" has.
 OWN = (
+    (GLASSFISH_OWN, GlassFish),
+    (LOGBACK_OWN, Logback),
     (r"%r%Q|%m %r|%\{(?:milli|micro|seconds|kilo|mega)\w*\}[dM]", PhpFpm),
     (HAPROXY_JSON, Haproxy),
     (SQUID_OWN, Squid),
-    (rf"%\{{[^+}}-][^}}]*\}}[rs](?![a-zA-Z])|%F\b|{JAVA_TIME}", Tomcat),
-    (r"%(?:\{[ciopqrs],|[cio]\{|\{[A-Z_]{4,}\}(?![A-Za-z^<>]))", Undertow),
+    (rf"%\{{[^+}}-][^}}]*\}}[rs](?![a-zA-Z])|%F\b|%\{{X-AUSERNAME\}}o|{JAVA_TIME}", Tomcat),
+    (r"%(?:\{(?:[ciopqrs]|time),|\{[A-Z_]{4,}\}(?![A-Za-z^<>]))", Undertow),
     (r"%\([\w.{}:-]+\)[-#0 +]*\d*(?:\.\d+)?[sdifr]", Python),
     (r"%\([\w.]+\)", Uwsgi),
     (r"%[A-Z][A-Z0-9_]{2,}(?:\([^)]*\))?(?::\d+)?%", Envoy),
@@ -40,6 +48,8 @@ def family_of(text: str) -> type[Family]:
     >>> family_of("%ci:%cp [%t] %ST"), family_of('%h %t "%r" %>s')
     (<class 'uricodec.logs._families.haproxy.Haproxy'>, <class 'uricodec.logs._families.apache.Apache'>)
     """
+    if "%" not in text and re.search(CADDY_OWN, text):
+        return Caddy
     variables = len(re.findall(Nginx.pattern, text))
     if "%" not in text and not variables and re.search(r"(?a):(?:method|url|status)(?![-\w])", text):
         return Morgan

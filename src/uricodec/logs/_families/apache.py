@@ -1,11 +1,13 @@
-"""LogFormat of Apache, access_log_format of aiohttp and the access log of H2O.
+"""LogFormat of Apache, access_log_format of aiohttp, the access log of H2O, and Logger of Actix.
 
-Sources: Apache HTTP Server 2.4, mod_log_config and mod_logio; aiohttp, "Logging"; H2O, "Access Log Directives".
+Sources: Apache HTTP Server 2.4, mod_log_config and mod_logio; aiohttp, "Logging"; H2O, "Access Log Directives";
+actix_web::middleware::Logger.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 
+from uricodec.logs._configuration import Source
 from uricodec.logs._directives import (
     ENDPOINT,
     TARGET_DECODED,
@@ -69,15 +71,28 @@ VARIANTS = {
     "{duration}x": standard("duration"),  # H2O
 }
 # "%U%q", also after a host; "%a:%{remote}p".
-JOINED = {
-    "%U": ([{"%q"}], TARGET_DECODED),
-    **dict.fromkeys(("%Hosti", "%v", "%V"), ([{"%U"}, {"%q"}], Directive(Field("target_decoded", "after_host")))),
-    **dict.fromkeys(("%a", "%h"), ([{":"}, {"%remotep"}], ENDPOINT)),
-}
+HOSTS = {"%Hosti", "%v", "%V"}
+QUERIES = {"%q", "%sanitized.queryr"}  # Jira
+AFTER_HOST = Directive(Field("target_decoded", "after_host"))
+JOINED = (
+    ([{"%U"}, QUERIES], TARGET_DECODED),
+    ([HOSTS, {":"}, {"%p"}, {"%U"}, QUERIES], AFTER_HOST),
+    ([HOSTS, {":"}, {"%p"}, {"%U"}], AFTER_HOST),
+    ([HOSTS, {"%U"}, QUERIES], AFTER_HOST),
+    ([HOSTS, {"%U"}], AFTER_HOST),
+    ([{"%a", "%h"}, {":"}, {"%remotep"}], ENDPOINT),
+)
+# Actix has no other directives, and writes times as RFC 3339 has them.
+ACTIX = r"(?:[^%]|%[%atPrUsbTD]|%\{r\}a|%\{[\w-]+\}[ioe])*"
 
 
 class Apache(Family):
-    """LogFormat of Apache, and access_log_format of aiohttp, which has its directives, and `%Tf`."""
+    """LogFormat of Apache, and access_log_format of aiohttp, which has its directives, and `%Tf`.
+
+    Args:
+        time (str): How `%t` is written: "brackets"; "text", by Logback, whose formats have brackets themselves; or
+            "utc", by Actix, whose `%D` is milliseconds. Paths of these are not decoded.
+    """
 
     pattern = (
         r"%(?:%|(?P<status>(?:!?\d{3}(?:,\d{3})*|[<>])*)(?:\{(?P<argument>[^}]{0,999})\})?(?P<final>[<>]?)"
@@ -85,6 +100,21 @@ class Apache(Family):
     )
     directives: Mapping[str, Directive] = APACHE
     joined = JOINED
+
+    def __init__(self, time: str = "brackets") -> None:
+        self.time = time
+        if time != "brackets":
+            took = standard("duration", 0, UNITS["ms"]) if time == "utc" else extra("%D")
+            self.directives = {**self.directives, "D": took, "U": standard("path")}
+
+    @classmethod
+    def variants(cls, source: Source) -> list[tuple[Source, Family, bool]]:
+        text, times = source.text, ["brackets"]
+        if "[%t]" in text:
+            times.append("text")
+        elif "%t" in text and ("%a" in text or "%{r}a" in text) and re.fullmatch(ACTIX, text):
+            times.append("utc")
+        return [(source, cls(time), False) for time in times]
 
     def names(self) -> Iterable[str]:
         return [
@@ -98,10 +128,8 @@ class Apache(Family):
         letter, argument, written = found["letter"], found["argument"], found[0]
         if letter is None:
             return [Token("%", offset)]
-        if letter == "t":
-            return time_directive(argument, written, offset)
-        if letter == "W" and argument == "t":  # Open Liberty
-            return time_directive(None, written, offset)
+        if letter == "t" or (letter == "W" and argument == "t"):  # "%{t}W": Open Liberty
+            return self._time(argument if letter == "t" else None, written, offset)
         if letter in NAMED and argument:
             known = header(argument) if letter == "i" else VARIANTS.get(f"{{{argument}}}{letter}")
             directive = known or extra(argument)
@@ -120,3 +148,13 @@ class Apache(Family):
         else:
             return self.unknown(written, offset)
         return [Token(written, offset, directive, written)]
+
+    def _time(self, argument: str | None, written: str, offset: int) -> list[Token]:
+        if argument or self.time == "brackets":
+            return time_directive(argument, written, offset)
+        time = Token(written, offset, standard("time"), written)
+        if self.time == "text":
+            return [time]
+        # All times of Actix end in "Z". Other words, such as an ident, are none.
+        date = time._replace(directive=Directive(Field("date", "word")))
+        return [date, Token("T", offset), time._replace(directive=Directive(Field("time", "word"))), Token("Z", offset)]

@@ -56,7 +56,7 @@ ENVOY_HEADERS = {
     "x-envoy-upstream-service-time": extra("upstream_service_time"),
     "x-request-id": extra("request_id"),
 }
-JOINED = {"%REQ(:AUTHORITY)%": ([{"%REQ(:PATH)%", "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%"}], AFTER_HOST)}
+JOINED = (([{"%REQ(:AUTHORITY)%"}, {"%REQ(:PATH)%", "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%"}], AFTER_HOST),)
 
 
 class Envoy(Family):

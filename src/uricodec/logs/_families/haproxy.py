@@ -98,13 +98,15 @@ FETCHES = {
     "query": Directive(Field("query", "query"), 1),
     "status": standard("status", 1),
 }
-JOINED = {
-    **dict.fromkeys(("%HP", "%HPO"), ([{"%HQ"}], standard("target"))),
-    "%ci": ([{":"}, {"%cp"}], ENDPOINT),
-    "%bi": ([{":"}, {"%bp"}], extra("backend_source")),
-    "%fi": ([{":"}, {"%fp"}], extra("frontend_address")),
-    "%si": ([{":"}, {"%sp"}], extra("server_address")),
-}
+JOINED = (
+    ([{"%HP", "%HPO"}, {"%HQ"}], standard("target")),
+    ([{"%ci"}, {":"}, {"%cp"}], ENDPOINT),
+    ([{"%bi"}, {":"}, {"%bp"}], extra("backend_source")),
+    ([{"%fi"}, {":"}, {"%fp"}], extra("frontend_address")),
+    ([{"%si"}, {":"}, {"%sp"}], extra("server_address")),
+)
+# Some versions write it in quotes, others do not.
+STATE = ("ts", "tsc")
 
 # Of "%{+json}o", after which items with a name are members of an object.
 HAPROXY_JSON = r"%\{[^}]{0,99}\+json\b[^}]{0,99}\}o\b"
@@ -115,6 +117,7 @@ class Haproxy(Family):
 
     Args:
         one_has_headers (bool): Whether only one of `%hr` and `%hs` writes something. It is not known which.
+        quotes_state (bool): Whether the state has quotes where strings have them.
     """
 
     pattern = (
@@ -124,13 +127,19 @@ class Haproxy(Family):
     escapes = "hash"
     joined = JOINED
 
-    def __init__(self, one_has_headers: bool = False) -> None:
+    def __init__(self, one_has_headers: bool = False, quotes_state: bool = False) -> None:
         self.quotes = False
+        self.quotes_state = quotes_state
         self.one_has_headers = one_has_headers
 
     @classmethod
     def variants(cls, source: Source) -> list[tuple[Source, Family, bool]]:
-        return with_headers(source)
+        may_have_quotes = "+Q" in source.text and re.search(r"%(?:\{[^}]{0,99}\})?tsc?\b", source.text)
+        return [
+            (each, cls(one_has_headers, quotes_state), open_end)
+            for each, one_has_headers, open_end in with_headers(source)
+            for quotes_state in ((True, False) if may_have_quotes else (False,))
+        ]
 
     def names(self) -> Iterable[str]:
         return [*map("%{}".format, HAPROXY), "%[FETCH]"]
@@ -151,7 +160,7 @@ class Haproxy(Family):
             if name in ("hr", "hs") and self.one_has_headers:
                 directive = extra("captured_headers", "text")
             token = Token(f"%{name}", offset, directive, written, HAPROXY_TIMES.get(name, ""))
-            quotes = quotes and name in HAPROXY_STRINGS
+            quotes = quotes and (name in HAPROXY_STRINGS or (self.quotes_state and name in STATE))
         else:
             return self.unknown(written, offset)
         if name in ("hr", "hs"):
@@ -170,8 +179,8 @@ def fetched(fetch: str) -> Directive:
     return FETCHES.get(fetch.partition(",")[0]) or extra(fetch)
 
 
-def with_headers(source: Source) -> list[tuple[Source, Family, bool]]:
-    """Return the variants of a format.
+def with_headers(source: Source) -> list[tuple[Source, bool, bool]]:
+    """Return the formats that one stands for, whether only one of `%hr` and `%hs` writes something, and the open end.
 
     `%hr` and `%hs` write nothing if there are no headers to capture, and one space is left then, not two. The lists of
     the CLF format, `%hrl` and `%hsl`, are last.
@@ -181,11 +190,11 @@ def with_headers(source: Source) -> list[tuple[Source, Family, bool]]:
     ['%b %hr %hs %r', '%b %hs %r', '%b %r']
     """
     if lists := re.search(r"(?: %(?:\{[^}]*\})?h[rs]l)+\Z", source.text):
-        return [(without(source, lists), Haproxy(), True)]
-    found: list[tuple[Source, Family, bool]] = [(source, Haproxy(), False)]
+        return [(without(source, lists), False, True)]
+    found = [(source, False, False)]
     is_near = re.search(r"%h[rs] %h[rs](?!\w)", source.text)
     for name in "%hr", "%hs":
         for each, _, _ in found[-1:] if is_near else [*found]:
             if headers := re.search(rf" {name}\Z|{name}(?!\w) ?", each.text):
-                found.append((without(each, headers), Haproxy(bool(is_near)), False))
+                found.append((without(each, headers), bool(is_near), False))
     return found

@@ -1,18 +1,23 @@
 """The patterns of servers in Java, which have most directives of Apache.
 
-Sources: Tomcat, "The Valve Component": Access Logging; Jetty, CustomRequestLog; Undertow, "Access Log Handler".
+Sources: Tomcat, "The Valve Component": Access Logging; Jetty, CustomRequestLog; Undertow, "Access Log Handler";
+Logback, "Layouts": PatternLayout of logback-access.
 """
 
 import re
+from collections.abc import Iterable
 
 from uricodec.logs._configuration import Source
 from uricodec.logs._directives import (
     JAVA_TIME,
     UNITS,
+    Directive,
     Family,
+    Field,
     Token,
     extra,
     header,
+    in_column,
     standard,
     time_directive,
 )
@@ -31,7 +36,12 @@ UNDERTOW = {**TOMCAT, "D": standard("duration", 0, UNITS["ms"])}
 
 # What Tomcat's RemoteIpValve found out.
 VALVE = "org.apache.catalina.AccessLog."
-ATTRIBUTES = {f"{VALVE}RemoteAddr": standard("client"), f"{VALVE}RemoteHost": standard("client", 1)}
+ATTRIBUTES = {
+    f"{VALVE}RemoteAddr": standard("client"),
+    f"{VALVE}RemoteHost": standard("client", 1),
+    "sanitized.query": Directive(Field("query", "query")),  # Jira
+    "sanitized.referer": standard("referer"),
+}
 
 
 class Tomcat(Apache):
@@ -86,19 +96,19 @@ UNDERTOW_NAMES = {
 
 
 class Undertow(Apache):
-    """pattern of Undertow (WildFly, Quarkus), `%{i,NAME}`, `%{REMOTE_IP}`, and of Logback's access logs, `%i{NAME}`."""
+    """pattern of Undertow (WildFly, Quarkus), `%{i,NAME}`, `%{time,FORMAT}`, `%{REMOTE_IP}`."""
 
     pattern = (
-        r"%(?:\{(?P<kind>[ciopqrs]),(?P<own>[^}]+)\}|(?P<first>[cio])\{(?P<last>[^}]+)\}"
+        r"%(?:\{(?P<kind>[ciopqrs]|time),(?P<own>[^}]+)\}"
         rf"|\{{(?P<long>[A-Z_]{{4,}})\}}(?![A-Za-z^<>])|{Apache.pattern[4:]}"
     )
     directives = UNDERTOW
     escapes = "none"
 
     def tokens(self, found: re.Match[str], offset: int) -> list[Token]:
-        kind, name, long = found["kind"] or found["first"], found["own"] or found["last"], found["long"]
-        if long == "DATE_TIME":
-            return time_directive(None, found[0], offset)
+        kind, name, long = found["kind"], found["own"], found["long"]
+        if long == "DATE_TIME" or kind == "time":
+            return time_directive(name, found[0], offset)
         if long:
             if long not in UNDERTOW_NAMES:
                 return self.unknown(found[0], offset)
@@ -107,3 +117,70 @@ class Undertow(Apache):
         if kind is None:
             return super().tokens(found, offset)
         return [Token(found[0], offset, header(name) if kind == "i" else extra(name), found[0])]
+
+
+# Logback's long names of directives, and those of values with a name.
+LOGBACK_NAMES = {
+    "remoteIP": "a",
+    "localIP": "A",
+    "bytesSent": "b",
+    "clientHost": "h",
+    "protocol": "H",
+    "requestMethod": "m",
+    "localPort": "p",
+    "queryString": "q",
+    "requestURL": "r",
+    "statusCode": "s",
+    "user": "u",
+    "requestURI": "U",
+    "server": "v",
+    "elapsedTime": "D",
+    "elapsedSeconds": "T",
+    "sessionID": "S",
+    "threadName": "I",
+    "thread": "I",
+}
+LOGBACK_HEADERS = ("i", "header")
+LOGBACK_NAMED = (
+    *("c", "cookie", "o", "reqAttribute", "reqCookie", "reqParameter", "requestAttribute", "requestCookie"),
+    *("requestParameter", "responseHeader"),
+)
+LOGBACK_OWN = (
+    rf"%-?\d*(?:(?:{'|'.join((*LOGBACK_NAMES, 'date'))})(?!\w)|(?:t|{'|'.join((*LOGBACK_HEADERS, *LOGBACK_NAMED))})\{{)"
+)
+
+
+class Logback(Family):
+    """pattern of logback-access (Dropwizard), which writes no brackets around a time."""
+
+    pattern = r"%(?:%|(?P<left>-)?(?P<width>\d*)(?:\.-?\d+)?(?P<word>[A-Za-z]\w*)(?:\{(?P<argument>[^}]*)\})?)"
+    escapes = "none"
+    joined = Apache.joined
+
+    def names(self) -> Iterable[str]:
+        letters = sorted({*LOGBACK_NAMES.values()})
+        named = map("%{}{{NAME}}".format, (*LOGBACK_HEADERS, *LOGBACK_NAMED))
+        return [*map("%{}".format, (*LOGBACK_NAMES, *letters, "B", "l", "date", "t")), *named]
+
+    def tokens(self, found: re.Match[str], offset: int) -> list[Token]:
+        word, argument, written = found["word"], found["argument"], found[0]
+        letter = LOGBACK_NAMES.get(word or "%", word)
+        if word in ("t", "date"):
+            return self._time(argument, written, offset)
+        if word is None or word == "n":
+            return [Token("%", offset)] if word is None else []
+        if argument and word in (*LOGBACK_HEADERS, *LOGBACK_NAMED):
+            directive = header(argument) if word in LOGBACK_HEADERS else extra(argument)
+            token = Token(written, offset, directive, argument)
+        elif letter in (*LOGBACK_NAMES.values(), "B", "l"):
+            token = Token(f"%{letter}", offset, UNDERTOW[letter], word)
+        else:
+            return self.unknown(written, offset)
+        return in_column(token, found) if found["width"] else [token]
+
+    @staticmethod
+    def _time(argument: str | None, written: str, offset: int) -> list[Token]:
+        """Return the tokens of a time. The options are a format and perhaps a zone."""
+        pattern = re.findall(r'\s*(?:"([^"]*)"|([^,]*))', argument or "")[0]
+        format = "".join(pattern) or "dd/MMM/yyyy:HH:mm:ss Z"
+        return time_directive("yyyy-MM-dd HH:mm:ss,SSS" if format == "ISO8601" else format, written, offset)

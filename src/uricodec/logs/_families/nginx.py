@@ -59,14 +59,14 @@ NGINX = {
     "filtered_request_uri": standard("target"),
     "filtered_http_referer": standard("referer"),
 }
-HOSTS = ("$host", "$http_host", "$server_name")
-JOINED = {
-    **dict.fromkeys(("$uri", "$document_uri"), ([{"$is_args"}, {"$args", "$query_string"}], TARGET_DECODED)),
-    **dict.fromkeys(HOSTS, ([{"$request_uri"}], AFTER_HOST)),
-    "$scheme": ([{"://"}, {*HOSTS}, {"$request_uri"}], AFTER_HOST),
-    "$remote_addr": ([{":"}, {"$remote_port"}], ENDPOINT),
-    "$upstream_host": ([{"$upstream_uri"}], extra("upstream_url")),
-}
+HOSTS = {"$host", "$http_host", "$server_name"}
+JOINED = (
+    ([{"$uri", "$document_uri"}, {"$is_args"}, {"$args", "$query_string"}], TARGET_DECODED),
+    ([HOSTS, {"$request_uri"}], AFTER_HOST),
+    ([{"$scheme"}, {"://"}, HOSTS, {"$request_uri"}], AFTER_HOST),
+    ([{"$remote_addr"}, {":"}, {"$remote_port"}], ENDPOINT),
+    ([{"$upstream_host"}, {"$upstream_uri"}], extra("upstream_url")),
+)
 
 
 class Nginx(Family):

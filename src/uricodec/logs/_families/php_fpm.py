@@ -36,7 +36,7 @@ PHP_FPM = {
     "u": standard("user"),
 }
 PHP_FPM_UNITS = {"seconds": "s", "milli": "ms", "milliseconds": "ms", "micro": "us", "microseconds": "us"}
-JOINED = {"%r": ([{"%Q"}, {"%q"}], TARGET_DECODED)}
+JOINED = (([{"%r"}, {"%Q"}, {"%q"}], TARGET_DECODED),)
 
 
 class PhpFpm(Family):

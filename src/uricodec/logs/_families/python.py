@@ -86,7 +86,7 @@ UWSGI_TIMES = {
     "ctime": "%a %b %d %H:%M:%S %Y",
     "ltime": "%d/%b/%Y:%H:%M:%S %z",
 }
-JOINED = {"%(U)s": ([{"?"}, {"%(q)s"}], TARGET_DECODED)}
+JOINED = (([{"%(U)s"}, {"?"}, {"%(q)s"}], TARGET_DECODED),)
 
 
 class Python(Family):

@@ -18,6 +18,7 @@ from uricodec.logs._directives import (
     Token,
     extra,
     header,
+    in_column,
     standard,
     time_directive,
 )
@@ -139,11 +140,8 @@ class Squid(Family):
             token = Token(written, offset, self._header(code, argument, '"' in around or found["sign"] == '"'), written)
         else:
             token = Token(written, offset, SQUID[code], written, self._time(found))
-        # A column with spaces.
-        if found["left"] and found["width"] and around[1] == " ":
-            return [token, Token(" ", offset)]
-        is_padded = found["width"] and not found["zero"] and not found["left"] and around[0] == " "
-        return [Token(" ", offset), token] if is_padded and SQUID.get(code or "") != SQUID["tr"] else [token]
+        has_spaces = found["width"] and (found["left"] or not (found["zero"] or code == "tr"))
+        return in_column(token, found) if has_spaces else [token]
 
     @staticmethod
     def _header(code: str, argument: str, is_quoted: bool) -> Directive:
