@@ -978,6 +978,57 @@ def test_settings_of_other_servers(setting):
     assert read(setting.format(format), b"192.0.2.1 [10/Oct/2024:13:55:36 +0000] 200")[0]["status"] == 200
 
 
+PASTED = [
+    (r'"%h %t \"%r\" %>s"', '%h %t "%r" %>s'),
+    (r'.wrap(Logger::new("%a %t \"%r\" %s"))', '%a %t "%r" %s'),
+    (r'"%h %t \"%r\" %>s" combined', '%h %t "%r" %>s'),
+    ("'%h %t %>s'", "%h %t %>s"),
+    ("'$remote_addr [$time_local] $status';", "$remote_addr [$time_local] $status"),
+    ("'$remote_addr [$time_local] '\n    '\"$request\" $status'", '$remote_addr [$time_local] "$request" $status'),
+    ("  '$remote_addr [$time_local] '\n'$status' ;\n", "$remote_addr [$time_local] $status"),
+    ("'$remote_addr ' '$status';", "$remote_addr $status"),
+]
+
+
+@each_row(("pasted", "format"), PASTED)
+def test_quotes_of_the_configuration(pasted, format):
+    """They are not those of the log."""
+    assert Format(pasted)._programs == Format(format)._programs
+
+
+@each_row("format", ['"%h" "%>s"', "'$a' '$b'", '"%h"', "'$a' x", "'$a';'", '"%h\\" "%s"'])
+def test_quotes_of_the_log(format):
+    [first, *_] = Format(format)._programs[0].steps
+    assert first[:1] == format[:1].encode()
+
+
+@each_row(
+    ("format", "offset", "expected"),
+    [
+        ('%h “%r” %s', 3, "expected '\"'"),
+        (r'LogFormat "%h \"%{User-Agent}i\" %q” accessip', 35, "expected '\"'"),
+        ("\u2018$remote_addr $status\u2019", 0, 'expected "\'"'),
+        ("„%h“", 0, "expected '\"'"),
+    ],
+)  # fmt: skip
+def test_curly_quotes(format, offset, expected):
+    """Programs for texts make them of quotes."""
+    with pytest.raises(ValueError, match=f"^{format[offset]!r} at offset {offset} of the format .*{expected}$"):
+        Format(format)
+
+
+def test_a_space_at_the_end_of_a_format():
+    """The lines of a log that was posted have lost it."""
+    values = {"client": "192.0.2.1", "status": 200, "referer": "http://r/", "user_agent": "curl/8 (x)"}
+    for end in "", " ", "  ":
+        line = f'192.0.2.1 200 "http://r/" "curl/8 (x)"{end}'
+        check_lines('$remote_addr $status "$http_referer" "$http_user_agent" ', [(line, values)])
+        check_lines("$status $remote_addr ", [(f"200 192.0.2.1{end}", {"client": "192.0.2.1", "status": 200})])
+        check_lines("%h %>s ", [(f"192.0.2.1 200{end}", {"client": "192.0.2.1", "status": 200})])
+        check_lines("%>s %{User-Agent}i ", [(f"200 curl/8{end}", {"status": 200, "user_agent": "curl/8"})])
+    assert read("%h %>s ", b"192.0.2.1 200 5", b"192.0.2.1") == [None, None]
+
+
 def test_directives_on_several_lines():
     log_format = """log_format main '$remote_addr [$time_local] '
         # '"$request" '

@@ -68,7 +68,7 @@ WORD = (
 SETTING = r"""(?i)\s*(?:varnishncsa\s.*?)?(?:[\w.-]*(?:format|pattern|format_source)|-F)\s*(?:[=:]\s*|\s)(?=.)"""
 YAML_STRING = r'\s*"((?:\\.|[^"\\])*\\n)"\s*\Z'  # of Envoy
 SQUID_LOG = r"\s*logformat\s+[\w.-]+\s+(?=\S)"
-MORGAN_CALL = r"""\s*(?:\w+\.use\(\s*)?morgan\(\s*(?=["'])"""
+LOGGER_CALL = r"""\s*(?:\w*\.(?:use|wrap)\(\s*)?(?:morgan|Logger::new)\(\s*(?=["'])"""  # of Express, of Actix
 CADDY_LOG = r"""\s*format\s+(?:transform|formatted)\s+(?:`([^`]*)`|"((?:\\.|[^"\\])*)"|(\{\S+\}))"""
 LOG_FORMAT = r"\s*log_format\s+(?!=)\S+(?=\s)"
 APACHE_LOG = r"""(?i)\s*(?:LogFormat|CustomLog\s+(?:"[^"]*"|'[^']*'|\S+))(?=\s|\\\n)(?!\s*=)"""
@@ -85,7 +85,7 @@ def configured(written: str) -> Source:
         return source_of(written, [found.span(found.lastindex or 0)])
     if found := re.match(SQUID_LOG, written):
         return source_of(written, [(found.end(), len(written))], "squid")
-    if found := re.match(APACHE_LOG, written) or re.match(MORGAN_CALL, written):
+    if found := re.match(APACHE_LOG, written) or re.match(LOGGER_CALL, written):
         word = word_at(written, found.end())
         if word is None:
             raise ValueError(f"missing format string at offset {found.end()}")
@@ -101,7 +101,7 @@ def configured(written: str) -> Source:
         if escapes not in NGINX_ESCAPES:
             raise ValueError(f"invalid escape {escapes!r} at offset {escape.start(1)}; choose from default, json, none")
     elif not found:
-        return source_of(written, [(0, len(written))])
+        return source_of(written, outer_quotes(written) or [(0, len(written))])
     words = []
     while word := word_at(written, at):
         words.append(word.span(word.lastgroup or 0))
@@ -110,6 +110,30 @@ def configured(written: str) -> Source:
     if end.rstrip() not in ("", ";"):
         raise ValueError(f"unclosed quote at offset {len(written) - len(end)} of the format")
     return source_of(written, words, escapes or "default")
+
+
+def outer_quotes(written: str) -> list[tuple[int, int]]:
+    r"""Return the pieces of a format that has the quotes of its configuration around it, but not what precedes them.
+
+    These are double quotes around escaped ones, and perhaps Apache's name after them; or single quotes of one piece,
+    or of some on a line each, and perhaps ";".
+
+    >>> outer_quotes(r'"%h \"%r\""'), outer_quotes("'$a '\n'$b';"), outer_quotes("'$a' '$b'")
+    ([(1, 10)], [(1, 4), (7, 9)], [])
+    """
+    found = re.fullmatch(r'(?s)\s*"((?:[^"\\]|\\.)*)"(?:\s+[\w.-]+)?\s*', written)
+    if found and '\\"' in found[1]:
+        return [found.span(1)]
+    if not written.lstrip().startswith("'"):
+        return []
+    word_at = re.compile(WORD).match
+    words, at = [], 0
+    while (word := word_at(written, at)) and word["single"] is not None:
+        words.append(word.span("single"))
+        at = word.end()
+    end = written[at:].strip()
+    is_one_line = "\n" not in written.strip() and not end
+    return words if end in ("", ";") and (len(words) == 1 or not is_one_line) else []
 
 
 NGINX_ESCAPES = {"default": "backslash", "json": "json", "none": "none"}

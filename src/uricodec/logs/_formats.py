@@ -233,6 +233,11 @@ def split_times(tokens: list[Token]) -> list[Token]:
 
 def compile_text(written: str) -> list[Text] | list[Json]:
     """Compile a format string of a server, or a directive of its configuration that has one."""
+    if curly := re.search("[\u2018\u2019\u201c\u201d\u201e]", written):
+        quote = "'\"'" if curly[0] > "\u2019" else '"\'"'
+        raise ValueError(
+            f"{curly[0]!r} at offset {curly.start()} of the format is not the quote of servers; expected {quote}"
+        )
     if members := envoy_members(written):
         return [members_of(members)]
     source = configured(written)
@@ -259,7 +264,7 @@ def compile_text(written: str) -> list[Text] | list[Json]:
 def text_of(source: Source, family: Family, escapes: str | None = None, open_end: bool = False) -> Text:
     """Compile a format string."""
     tokens = tokens_of(source, family)
-    tokens, has_rest, optional = remove_marks(tokens)
+    tokens, has_rest, optional = remove_marks(without_last_space(tokens))
     open_end |= has_rest
     tokens = split_times(join_times(join_requests(join_targets(with_units(tokens), family))))
     if all(token.directive is None for token in tokens):
@@ -273,6 +278,16 @@ def text_of(source: Source, family: Family, escapes: str | None = None, open_end
     steps = tuple(field or token.text.encode() for field, token in zip(fields, tokens, strict=True))
     ends = [i + 1 for i, token in enumerate(tokens) if token.offset < optional] if optional is not None else []
     return Text(steps, escapes or family.escapes, open_end, ends[-1] if ends else len(steps))
+
+
+def without_last_space(tokens: list[Token]) -> list[Token]:
+    """Make a space at the end of a format one that a line need not have."""
+    if len(tokens) < 2 or tokens[-1].directive or tokens[-1].text[-1:] != " ":
+        return tokens
+    if before := tokens[-1].text.rstrip(" "):
+        return [*tokens[:-1], tokens[-1]._replace(text=before)]
+    offset = tokens[-1].offset
+    return [*tokens[:-1], Token("$optional", offset, extra("optional")), tokens[-1]]
 
 
 def remove_marks(tokens: list[Token]) -> tuple[list[Token], bool, int | None]:
