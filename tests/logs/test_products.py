@@ -1002,21 +1002,6 @@ def test_quotes_of_the_log(format):
     assert first[:1] == format[:1].encode()
 
 
-@each_row(
-    ("format", "offset", "expected"),
-    [
-        ('%h “%r” %s', 3, "expected '\"'"),
-        (r'LogFormat "%h \"%{User-Agent}i\" %q” accessip', 35, "expected '\"'"),
-        ("\u2018$remote_addr $status\u2019", 0, 'expected "\'"'),
-        ("„%h“", 0, "expected '\"'"),
-    ],
-)  # fmt: skip
-def test_curly_quotes(format, offset, expected):
-    """Programs for texts make them of quotes."""
-    with pytest.raises(ValueError, match=f"^{format[offset]!r} at offset {offset} of the format .*{expected}$"):
-        Format(format)
-
-
 def test_a_space_at_the_end_of_a_format():
     """The lines of a log that was posted have lost it."""
     values = {"client": "192.0.2.1", "status": 200, "referer": "http://r/", "user_agent": "curl/8 (x)"}

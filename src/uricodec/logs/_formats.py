@@ -233,11 +233,6 @@ def split_times(tokens: list[Token]) -> list[Token]:
 
 def compile_text(written: str) -> list[Text] | list[Json]:
     """Compile a format string of a server, or a directive of its configuration that has one."""
-    if curly := re.search("[\u2018\u2019\u201c\u201d\u201e]", written):
-        quote = "'\"'" if curly[0] > "\u2019" else '"\'"'
-        raise ValueError(
-            f"{curly[0]!r} at offset {curly.start()} of the format is not the quote of servers; expected {quote}"
-        )
     if members := envoy_members(written):
         return [members_of(members)]
     source = configured(written)
