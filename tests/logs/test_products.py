@@ -1777,6 +1777,152 @@ def test_a_pair_in_one_of_three_lines_is_no_logfmt():
         list(logs.parse(b"done op status=0 http_status=200\n" + 2 * line))
 
 
+CLF_TIME = {"time": "2024-10-10T13:55:36+00:00"}
+PLAIN = "192.0.2.1 - - [10/Oct/2024:13:55:36 +0000] "
+GET = CLF_TIME | {"client": "192.0.2.1", "method": "GET", "target": "/a", "path": "/a", "protocol": "HTTP/1.1"}
+GET |= {"status": 200, "bytes_sent": 13}
+TIMED = {"method": "GET", "target": "/a", "path": "/a", "status": 200}
+
+
+def test_a_whole_number_is_no_duration():
+    """Seconds, milliseconds or microseconds: it depends on the server."""
+    rows = [
+        (f'{PLAIN}"GET /a HTTP/1.1" 200 13 {number}', GET | {"rest": f"{number}"}) for number in (0, 3, 412, 1034567)
+    ]
+    for name in "common", "rack":
+        check_lines(name, rows, is_found=False)
+    assert list(logs.parse("\n".join(line for line, _ in rows).encode())) == list(
+        logs.parse([line.encode() for line, _ in rows], "rack")
+    )
+    [record] = read("rack", f'{PLAIN}"GET /a HTTP/1.1" 200 13 3.0000'.encode())
+    assert record["duration"] == 3 and "rest" not in (record["extra"] or {})
+
+
+def test_variants_of_presets():
+    place = "192.0.2.1 - a.example a.example - [10/Oct/2024:13:55:36 +0000]"
+    check_lines(
+        "vhost_combined",
+        [
+            (
+                f'{place} "GET /a HTTP/1.1" 200 13 "-" "curl/8"',
+                GET | {"vhost": "a.example", "alias": "a.example", "user_agent": "curl/8"},
+            )
+        ],
+    )
+    fields = {"clock": "22:13:06", "client": "192.0.2.1", "duration": 0.00125}
+    check_lines("fiber", [("22:13:06 [192.0.2.1] 200 -    1.25ms GET /a", TIMED | fields)])
+    check_lines(
+        "serilog",
+        [
+            (
+                "[13:55:39 INF] HTTP GET /a responded 200 in 3.21 ms",
+                TIMED | {"clock": "13:55:39", "level": "INF", "duration": 0.00321},
+            )
+        ],
+    )
+    check_lines(
+        "apisix",
+        [
+            (
+                f'{PLAIN}a.example "GET /a HTTP/1.1" 200 13 1.5 "-" "x" - - 1211 "http://b" gpt-4 15',
+                GET
+                | {
+                    "vhost": "a.example",
+                    "duration": 1.5,
+                    "user_agent": "x",
+                    "upstream_response_time": "1211",
+                    "upstream_url": "http://b",
+                    "rest": "gpt-4 15",
+                },
+            )
+        ],
+    )
+    check_lines(
+        "cups",
+        [
+            (f'{PLAIN}"GET /a HTTP/1.1" 200 13 Print-Job {said}', GET | {"ipp_operation": "Print-Job"} | value)
+            for said, value in [
+                ("successful-ok", {}),
+                ("client-error-not-found", {"ipp_error": "not-found"}),
+                ("server-error-busy", {"ipp_error": "busy"}),
+            ]
+        ],
+    )
+    check_lines(
+        "atlassian",
+        [
+            (
+                "[10/Oct/2024:13:55:36 +0000] - http-nio-8090-exec-1 192.0.2.1 GET /a HTTP/1.1 200 12ms 13 - curl/8",
+                GET | {"thread": "8090-exec-1", "duration": 0.012, "user_agent": "curl/8"},
+            )
+        ],
+    )
+
+
+@each_row("memory", ["", "{address space usage: 19288064 bytes/18MB} {rss usage: 7012352 bytes/6MB} "])
+@each_row("took", ["7 msecs", "7000 micros", "7 msecs via offload()", "7000 micros via sendfile()"])
+def test_all_parts_of_uwsgis_lines(memory, took):
+    line = f"{memory}[pid: 5054|app: 0|req: -1/1] 192.0.2.1 () {{26 vars in 433 bytes}} [Fri Dec  7 12:33:48 2012] "
+    line += f"GET /a => generated 0 bytes in {took} (HTTP/1.0 -30) 2 headers in 92 bytes (0 switches on core 0)"
+    [record] = read("uwsgi", line.encode())
+    assert (record["client"], record["duration"], record["path"]) == ("192.0.2.1", 0.007, "/a")
+    assert record["extra"].get("rss") == ("7012352" if memory else None)
+    assert str(decide(f"{line}\n".encode()).format) == "uwsgi"
+
+
+@each_row("unit", [("ms", 0.012), ("us", 0.000012)])
+@each_row("key", ["duration", "response_time", "request_time", "latency", "elapsed", "took"])
+def test_units_in_keys(key, unit):
+    shown, seconds = unit
+    start = f'"remote_addr":"192.0.2.1","method":"GET","uri":"/a","status":200,"{key}_{shown}":12'
+    for more, name in [("", "nginx-json"), (',"level":"info","ts":1728568536.5,"msg":"x"', "zap")]:
+        [record] = read(name, f"{{{start}{more}}}".encode())
+        assert record["duration"] == seconds
+    [record] = read("logfmt", f"remote_addr=192.0.2.1 method=GET path=/a status=200 {key}_{shown}=12".encode())
+    assert record["duration"] == seconds
+
+
+def test_lines_of_bitbucket_and_synapse():
+    tail = '2024-10-10 13:55:36,168 | "GET /a HTTP/1.1" | "" "git/2" | 200 | 0 | 13 | {} | 45 | - |'
+    wanted = GET | {"time": "2024-10-10T13:55:36.168", "user_agent": "git/2", "bytes_received": "0", "duration": 0.045}
+    wanted |= {"scheme": "https", "request_id": "o@1"}
+    rows = [
+        (f"192.0.2.1 | https | o@1 | - | {tail.format(labels)}", wanted | values)
+        for labels, values in [
+            ("-", {}),
+            ("fetch, protocol:2", {"label": "fetch", "label_2": "protocol:2"}),
+            ("push, refs, x", {"label": "push", "label_2": "refs", "label_3": "x"}),
+        ]
+    ]
+    rows.append(
+        (f"203.0.113.7,192.0.2.1 | https | o@1 | - | {tail.format('-')}", wanted | {"forwarded_for": ["203.0.113.7"]})
+    )
+    check_lines("bitbucket", rows)
+    for separator, user, status in ("- ", "None", "!200"), (" - ", "None", "200!"), (" - ", "@a:b", "200"):
+        line = f"2024-10-10 13:55:36,123 - synapse.access.http.8008 - 1 - INFO - GET-7{separator}192.0.2.1 - 8008 - "
+        line += (
+            f"{{{user}}} Processed request: 0.100sec/-0.000sec (0.000sec, 0.000sec) (0.001sec/0.090sec/3) 13B {status} "
+        )
+        line += '"GET /a HTTP/1.1" '
+        [record] = read("synapse", f'{line}"Synapse/1.20.1" [0 dbevts]'.encode())
+        assert (record["client"], record["status"], record["bytes_sent"], record["duration"]) == (
+            "192.0.2.1",
+            200,
+            13,
+            0.1,
+        )
+        assert (record["user"] or "None", record["extra"]["request_id"]) == (user, "GET-7")
+
+
+def test_ceph_without_quotes():
+    for before in "", "debug 2024-10-10T13:55:36.2+0000 7f8c 1 ", "2024-10-10T13:55:36.2+0000 7f8c  1 ":
+        for referer, agent in ("-", "-"), ('"r"', "-"), ("-", '"a b"'), ('"r"', '"a b"'):
+            line = f'{before}beast: 0x7f: {PLAIN}"GET /a HTTP/1.1" 200 13 {referer} {agent} - latency=0.5s'
+            [record] = read("ceph-rgw", line.encode())
+            assert (record["referer"] or "-", record["user_agent"] or "-") == (referer.strip('"'), agent.strip('"'))
+            assert (record["client"], record["duration"], record["path"]) == ("192.0.2.1", 0.5, "/a")
+
+
 @each_row("name", ["_raw", "short_message", "textPayload"])
 def test_lines_in_objects_of_other_products(name):
     """Those of Splunk, Graylog and Google Cloud."""
