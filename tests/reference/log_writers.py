@@ -865,7 +865,6 @@ WRITERS |= {
         + '<size> "" "" 40012 123 "http-in" "static" "srv1" 10 0 30 69 <ms> ---- 1 1 1 1 0 0 0 "-" "-"',
         haproxy,
     ),
-    "rack whole milliseconds": Writer(START + "<size> <ms>", raw, change=valid),
     "morgan tiny": Writer("<method> <target> <status> <size-> - <ms.3> ms", raw, change=quoted),
     "morgan dev": Writer(
         "\x1b[0m<method> <target> \x1b[32m<status>\x1b[0m <ms.3> ms - <size->\x1b[0m", raw, change=quoted

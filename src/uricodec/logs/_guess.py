@@ -729,6 +729,7 @@ def known_names() -> Mapping[str, str]:
                 for path in paths.split("|"):
                     names.setdefault(plain(path), field)
     del names["contentlength"]  # of the request, or of the response
+    del names["id"]  # of a user, or of a request
     for field, more in NAMES.items():
         for name in more.split():
             names.setdefault(name, field)
