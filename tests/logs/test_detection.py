@@ -714,8 +714,8 @@ NAMED = [
     ),
     (
         [
-            '10.0.0.1 - - [10/Oct/2024:13:55:36 +0000] "POST / HTTP/1.1" 200 317 Get-Printers ok',
-            'localhost - ann [10/Oct/2024:13:55:36 +0000] "GET /a HTTP/1.1" 200 0 - -',
+            '10.0.0.1 - - [10/Oct/2024:13:55:36 +0000] "POST / HTTP/1.1" 200 317 Get-Printers ok 7',
+            'localhost - ann [10/Oct/2024:13:55:36 +0000] "GET /a HTTP/1.1" 200 0 - - 7',
         ],
         {"client": "localhost", "user": "ann", "status": 200, "bytes_sent": 0},
     ),
