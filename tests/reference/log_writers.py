@@ -88,6 +88,7 @@ haproxy = escaping({'"': b"#22", "#": b"#23"}, b"#%02X")
 litespeed = escaping(SLASHES, rb"\x%02x")
 python_repr = escaping(LETTERS | SLASHES, rb"\x%02x")  # Twisted: repr() of bytes
 gunicorn = escaping({'"': rb"\""}, b"%c", range(256))
+tomcat = escaping(LETTERS | SLASHES | {"\f": rb"\f"}, rb"\u%04x")  # AbstractAccessLogValve.escapeAndAppend()
 cloudfront = escaping({c: b"%%%02X" % ord(c) for c in ' "<>#%{}|\\^~[]`'}, b"%%%02X")
 csv = escaping({'"': b'""'}, b"%c", range(256))
 encoded = escaping({c: b"%%%02X" % ord(c) for c in ' "\\<>{}|^`'}, b"%%%02X")
@@ -213,6 +214,7 @@ def bad_referer(v):
 NAMES = {
     "NOSRV": lambda v: ("<NOSRV>", {}),
     "BADREQ": lambda v: ("<BADREQ>", {"target": "<BADREQ>"}),
+    "pid": lambda v: ("<0.345.0>", {}),  # of Erlang
     "date": lambda v: (f"{v.time:%Y-%m-%d}", {}),
     "clock": lambda v: (f"{v.time:%H:%M:%S}", {"time": v.time.replace(microsecond=0)}),
     "client": known("client", lambda v: v.client),
@@ -220,8 +222,18 @@ NAMES = {
     "address:port": lambda v: (f"{v.client}:40012", {"client": v.client}),
     "user": known("user", lambda v: v.user),
     '"user"': lambda v: (v.user and Quoted(b'"%s"' % v.user.encode()), {"user": v.user}),
+    "user or None": lambda v: (v.user or "None", {"user": v.user}),
+    "source IPs": lambda v: (
+        [*v.forwarded.split(", "), v.client] if v.forwarded else [v.client],
+        {"client": v.forwarded.split(", ")[0] if v.forwarded else v.client},
+    ),
+    "through": lambda v: (
+        ",".join([*v.forwarded.split(", "), v.client]) if v.forwarded else v.client,
+        {"client": v.client, "forwarded_for": tuple(v.forwarded.split(", ")) if v.forwarded else None},
+    ),
     "request": request,
     "method": known("method", lambda v: v.method),
+    "verb": lambda v: (v.method.lower(), {"method": v.method.lower()}),
     "target": target,
     "url": url,
     "url:443": lambda v: url(v, "https", ":443"),
@@ -239,14 +251,17 @@ NAMES = {
     "size-": lambda v: (v.size or None, {"bytes_sent": v.size or None}),  # "-" for 0
     "referer": known("referer", lambda v: v.referer),
     "bad referer": bad_referer,
+    '"referer"': lambda v: (v.referer and Quoted(b'"%s"' % v.referer), {"referer": shown(v.referer)}),
+    "referer or dash": lambda v: (v.referer or b"-", {"referer": shown(v.referer)}),
     "agent": known("user_agent", lambda v: v.agent),
+    '"agent"': lambda v: (v.agent and Quoted(b'"%s"' % v.agent), {"user_agent": shown(v.agent)}),
     "encoded agent": known("user_agent", lambda v: v.agent and quote(v.agent, safe="")),
     "host": known("vhost", lambda v: v.host),
     "site": lambda v: (SITE, {"vhost": SITE}),  # that the server has
     "forwarded": lambda v: (v.forwarded, {"forwarded_for": tuple(v.forwarded.split(", ")) if v.forwarded else None}),
     "s": lambda v: ((value := Decimal(v.duration).scaleb(-9)), {"duration": float(value)}),
     "s.3": number(10**9, 3), "s.4": number(10**9, 4), "s.6": number(10**9, 6), "s.9": number(10**9, 9),
-    "ms": number(10**6), "ms.2": number(10**6, 2), "ms.3": number(10**6, 3), "ms.6": number(10**6, 6),
+    "ms": number(10**6), "ms.2": number(10**6, 2), "ms.3": number(10**6, 3), "ms.4": number(10**6, 4), "ms.6": number(10**6, 6),
     "us": number(10**3), "ns": number(1),
     "go": lambda v: (go_duration(v.duration), {"duration": v.duration / 10**9}),
 }  # fmt: skip
@@ -319,7 +334,11 @@ def written(writer, visit):
     if isinstance(template, dict):
         line = json.dumps(member(template), ensure_ascii=False, separators=(",", ":")).encode()
     else:
-        line = re.sub(rb"<([^<> ]+|bad referer|t [^<>]+)>", lambda m: text_of([None, m[1].decode()]), template.encode())
+        line = re.sub(
+            rb"<([^<> ]+|bad referer|user or None|t [^<>]+)>",
+            lambda m: text_of([None, m[1].decode()]),
+            template.encode(),
+        )
     return line, fields
 
 
@@ -348,6 +367,11 @@ def quoted(visit):
 def valid(visit):
     """Of servers that refuse bytes that are no UTF-8, or replace them."""
     return visit._replace(target=visit.target.replace(b"\xfc", "ü".encode()), path=visit.path)
+
+
+def nobody(visit):
+    """Of formats that are read only if there is no user."""
+    return quoted(visit)._replace(user=None)
 
 
 def http2(visit):
@@ -785,6 +809,151 @@ WRITERS = {
         },
         "labels": {"request_status": "TCP_MISS", "hierarchy_status": "HIER_DIRECT"},
     }, change=valid),
+    # Storage, platforms and further products.
+    "minio": Writer({
+        "version": "1", "deploymentid": "8ca2b7ad-20cf-4d07-9efb-28b2f519f4a5", "time": "<t %Y-%m-%dT%H:%M:%S.%NZ>", "event": "",
+        "trigger": "incoming", "api": {
+            "name": "GetObject", "bucket": "data", "object": "a.csv", "status": "OK", "statusCode": "<status>", "rx": 267, "tx": "<size>",
+            "txHeaders": 387, "timeToFirstByte": "2096989ns", "timeToFirstByteInNS": "2096989", "timeToResponse": "<ns>ns",
+            "timeToResponseInNS": "<ns>s",
+        },
+        "remotehost": "<client>", "requestID": "17B86CB0ED88EBE9", "userAgent": "<agent>", "requestPath": "<decoded>",
+        "requestHost": "<host>", "requestQuery": {"uploadId": "x"},
+        "requestHeader": {"Accept-Encoding": "gzip", "Referer": "<referer>", "User-Agent": "<agent>", "X-Forwarded-For": "<forwarded>"},
+        "responseHeader": {"Content-Length": "358", "Server": "MinIO"}, "accessKey": "<user>",
+    }, missing=None, change=valid),
+    "kubernetes-audit": Writer({
+        "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "auditID": "d0cf5b3e", "stage": "ResponseComplete",
+        "requestURI": "<target>", "verb": "<verb>", "user": {"username": "<user>", "groups": ["system:authenticated"]},
+        "sourceIPs": "<source IPs>", "userAgent": "<agent>", "objectRef": {"resource": "pods", "namespace": "web", "apiVersion": "v1"},
+        "responseStatus": {"metadata": {}, "code": "<status>"}, "requestReceivedTimestamp": "<t %Y-%m-%dT%H:%M:%S.%fZ>",
+        "stageTimestamp": "2024-10-10T14:00:00.000000Z", "annotations": {"authorization.k8s.io/decision": "allow"},
+    }, missing=None, change=valid),
+    "oci-lb": Writer({
+        "datetime": 1728568531000, "logContent": {
+            "data": {
+                "backendAddr": "10.0.1.2:80", "backendConnectTime": "0.001", "backendProcessingTime": "0.005", "backendStatusCode": "200",
+                "clientAddr": "<endpoint>", "forwardedForAddr": "<forwarded>", "host": "<host>", "lbStatusCode": "<status>s",
+                "listenerName": "https", "receivedBytes": "310", "request": "<method> <url> <protocol>", "requestProcessingTime": "0.003",
+                "sentBytes": "<size>s", "sslCipher": "-", "sslProtocol": "-", "timestamp": "<t %Y-%m-%dT%H:%M:%S+00:00>",
+                "userAgent": "<agent>",
+            },
+            "id": "0b1c", "source": "lb1", "specversion": "1.0", "time": "2024-10-10T14:55:31.000Z",
+            "type": "com.oraclecloud.loadbalancer.access",
+        },
+    }, change=valid),
+    "vpc-lattice": Writer({
+        "hostHeader": "<host>", "sslCipher": "-", "serviceNetworkArn": "arn:aws:vpc-lattice:us-west-2:1:servicenetwork/sn-1",
+        "resolvedUser": "Unknown", "authDeniedReason": "null", "requestMethod": "<method>", "targetGroupArn": "arn:aws:x", "tlsVersion": "-",
+        "userAgent": "<agent>", "serverNameIndication": "-", "destinationVpcId": "vpc-0abcdef1", "sourceIpPort": "<endpoint>",
+        "targetIpPort": "10.0.44.176:80", "serviceArn": "arn:aws:y", "sourceVpcId": "vpc-0abcdef2", "requestPath": "<target>",
+        "startTime": "<t %Y-%m-%dT%H:%M:%SZ>", "protocol": "<protocol>", "responseCode": "<status>", "bytesReceived": 42,
+        "bytesSent": "<size>", "duration": "<ms>", "requestToTargetDuration": 1, "responseFromTargetDuration": 1, "grpcResponseCode": 1,
+    }, change=valid),
+    "netlify": Writer({
+        "account_id": "5d1", "branch": "main", "client_ip": "<client>", "content_type": "text/html", "country": "AT", "deploy_id": "66ab",
+        "duration": 56, "log_type": "traffic", "method": "<method>", "referrer": "<referer>", "request_id": "01J1", "site_id": "s-1",
+        "status_code": "<status>", "timestamp": "<t %Y-%m-%dT%H:%M:%S.%LZ>", "url": "<url>", "user_agent": "<agent>",
+        "response_size": "<size>",
+    }, missing="", change=valid),
+    "wordpress-vip": json_text({
+        "client_site_id": "000", "remote_user": "<user>", "request_url": "<target>", "timestamp": "19/May/2020:17:03:51 +0000",
+        "request_type": "<method>", "scheme": "https", "http_referer": "<referer>", "http_x_forwarded_for": "<forwarded>",
+        "true_client_ip": "", "remote_addr": "<client>", "asn": "2635", "timestamp_iso8601": "<t %Y-%m-%dT%H:%M:%S+00:00>",
+        "http_host": "<host>", "http_user_agent": "<agent>", "status": "<status>", "body_bytes_sent": "<size>", "request_time": "<s.3>",
+        "http_version": "<protocol>",
+    })._replace(invalid=None),
+    "fastly-bigquery": Writer({
+        "timestamp": "<t %Y-%m-%dT%H:%M:%S>", "time_elapsed": "<us>", "is_tls": True, "client_ip": "<client>", "geo_city": "vienna",
+        "geo_country_code": "AT", "request": "<method>", "host": "www.example.com", "url": "<target>", "request_referer": "<referer>",
+        "request_user_agent": "<agent>", "request_accept_language": "", "request_accept_charset": "", "cache_status": "PASS",
+    }, missing="", change=valid),
+    "serilog": Writer("<t %Y-%m-%d %H:%M:%S.%L +00:00> [INF] HTTP <method> <decoded> responded <status> in <ms.4> ms", raw, change=valid),
+    "serilog-json": Writer({
+        "@t": "<t %Y-%m-%dT%H:%M:%S.%fZ>", "@mt": "HTTP {RequestMethod} {RequestPath} responded {StatusCode} in {Elapsed:0.0000} ms",
+        "@r": ["12.3457"], "RequestMethod": "<method>", "RequestPath": "<decoded or not>", "StatusCode": "<status>", "Elapsed": "<ms.4>",
+        "SourceContext": "Serilog.AspNetCore.RequestLoggingMiddleware", "RequestId": "0HN1:00000001", "ConnectionId": "0HN1",
+    }, missing=None, change=valid),
+    "datadog": Writer({
+        "timestamp": "<t %Y-%m-%dT%H:%M:%S.%LZ>", "service": "web", "status": "info", "http": {
+            "method": "<method>", "url": "<url>", "status_code": "<status>", "useragent": "<agent>", "referer": "<referer>",
+            "version": "<version>", "url_details": {"host": "<host>", "path": "/", "scheme": "https"},
+        },
+        "network": {"client": {"ip": "<client>", "port": 51234}, "bytes_written": "<size>", "bytes_read": 9}, "duration": "<ns>",
+        "usr": {"id": "<user>"},
+    }, missing=None, change=valid),
+    # rgw_asio_frontend.cc: bytes of both ways; a missing header has no quotes.
+    "ceph-rgw": Writer(
+        "debug 2024-10-10T14:55:36.223+0000 7f8c1a2b3700  1 beast: 0x7f8c1a2b3c40: <client> - <user> "
+        '[<t %d/%b/%Y:%H:%M:%S.%L +0000>] "<request>" <status> 1234 <"referer"> <"agent"> - latency=<s.9>s', raw,
+    ),
+    # server.xml: %D is milliseconds or microseconds.
+    "atlassian": Writer(
+        f'<client> 835x12345x1 <user> [{CLF}] "<request>" <status> <size-> 56{HEADERS} "1abcde"', tomcat, change=quoted,
+    ),
+    "bitbucket": Writer(
+        '<through> | https | o@1ABCDEFx835x12345x0 | <user> | <t %Y-%m-%d %H:%M:%S,%L> | "<request>" | "<referer>" "<agent>" | <status> | 0 | '
+        "<size> | - | <ms> | 1abcde | ", raw, change=quoted,
+    ),
+    # access_log(5): bytes of the request, or those received with POST.
+    "cups": Writer(START + "317 CUPS-Get-Printers successful-ok", raw, change=quoted),
+    "pihole": Writer("<t %s>|pi.hole|<request>|<status>|<size->", lighttpd),
+    "synapse": Writer(
+        "<t %Y-%m-%d %H:%M:%S,%L> - synapse.access.http.8008 - 460 - INFO - GET-1001 - <client> - 8008 - {<user or None>} Processed "
+        'request: <s.3>sec/-0.000sec (0.003sec, 0.001sec) (0.001sec/0.002sec/2) <size>B <status> "<request>" "<agent>" [0 dbevts]', raw,
+        change=quoted,
+    ),
+    "lancache": Writer(
+        f'[steam] <client> / <forwarded> - <user> [{CLF}] "<request>" <status> <size>{HEADERS} "HIT" "<host>" "-"', nginx, invalid="",
+    ),
+    "webseal": Writer(START.replace("[", "").replace("]", "") + "<size>", raw, change=quoted),
+    "open-liberty": Writer(f'<client> - [{CLF}] "<request>" <status> <size->', raw, change=nobody),
+    "glassfish": Writer(f'"<client>" "NULL-AUTH-USER" "{CLF}" "<request>" <status> <size>', raw, change=nobody),
+    "couchdb": Writer(
+        "[notice] <t %Y-%m-%dT%H:%M:%S.%fZ> couchdb@127.0.0.1 <pid> 8d1a2b3c4d <host> <client> <user> <method> <target> <status> ok <ms>",
+        raw, "undefined", change=quoted,
+    ),
+    # README: the message is empty, and so there is none.
+    "zerolog": Writer({
+        "level": "info", "role": "my-service", "host": "web-1", "ip": "<endpoint>", "user_agent": "<agent>", "referer": "<referer>",
+        "req_id": "b4g0l5t6tfid6dtrapu0", "method": "<method>", "url": "<target>", "status": "<status>", "size": "<size>",
+        "duration": "<ms.6>", "time": "<t %Y-%m-%dT%H:%M:%SZ>",
+    }, missing=None, change=quoted),
+    "httplog": Writer({
+        "timestamp": "<t %Y-%m-%dT%H:%M:%S.%NZ>", "level": "INFO", "message": "Response: 200 OK", "service": "api", "httpRequest": {
+            "url": "<http-url>", "method": "<method>", "path": "/a b", "remoteIP": "<endpoint>", "proto": "<protocol>", "requestID": "web/x-1",
+        },
+        "httpResponse": {"status": "<status>", "bytes": "<size>", "elapsed": "<ms.6>"},
+    }, missing=None, change=valid),
+    "express-bunyan": Writer({
+        "name": "app", "hostname": "web-1", "pid": 1, "req_id": "4f2a", "level": 30, "remote-address": "<client>", "ip": "<client>",
+        "method": "<method>", "url": "<target>", "referer": "<referer or dash>", "user-agent": {
+            "family": "Firefox", "major": "118", "minor": "0", "patch": "0", "device": {"family": "Other"}, "os": {"family": "Linux"},
+        },
+        "short-body": True, "http-version": "<version>", "response-time": "<ms.6>", "response-hrtime": [0, 12345678],
+        "status-code": "<status>", "req-headers": {"host": "<host>", "user-agent": "<agent>", "referer": "<referer>"},
+        "res-headers": {"x-powered-by": "Express"}, "req": {
+            "method": "<method>", "url": "<target>", "headers": {"host": "<host>", "user-agent": "<agent>", "referer": "<referer>"},
+            "remoteAddress": "<client>", "remotePort": 51234,
+        },
+        "res": {"statusCode": "<status>", "header": "HTTP/1.1 200 OK"}, "incoming": "<--", "msg": "x",
+        "time": "<t %Y-%m-%dT%H:%M:%S.%LZ>", "v": 0,
+    }, missing=None, change=quoted),
+    "mattermost": Writer({
+        "timestamp": "<t %Y-%m-%d %H:%M:%S.%L Z>", "level": "debug", "msg": "Received HTTP request", "caller": "web/handlers.go:187",
+        "method": "<method>", "url": "<decoded or not>", "request_id": "q1", "user_id": "<user>", "status_code": "<status>s",
+    }, missing=None, change=valid),
+    "zeek": Writer({
+        "ts": "<t %s.%f>", "uid": "CHhAvVGS1DHFjwGM1", "id.orig_h": "<client>", "id.orig_p": 51234, "id.resp_h": "10.0.0.1", "id.resp_p": 80,
+        "trans_depth": 1, "method": "<method>", "host": "<host>", "uri": "<target>", "referrer": "<referer>", "version": "<version>",
+        "user_agent": "<agent>", "request_body_len": 0, "response_body_len": "<size>", "status_code": "<status>", "status_msg": "OK",
+        "tags": [], "username": "<user>", "resp_fuids": ["FEEsZS1w0Z0VJIb5x4"], "resp_mime_types": ["text/html"],
+    }, missing=None, change=valid),
+    # proxy_logging.py: all values are quoted, the path and the query once more.
+    "swift": Writer(
+        "203.0.113.7 <client> 10/Oct/2024/14/55/36 <method> /v1/AUTH_test/c%3Fformat%3Djson <protocol> <status> https%3A//e.example/ "
+        "Mozilla/5.0%20%28X11%29 AUTH_tk1234... 310 <size-> - tx0123-0066 - <s.4> - - <t %s.%N> 1728568599.112300000 0", raw,
+    ),
 }  # fmt: skip
 
 # AccessLog::log() of OpenLiteSpeed
@@ -885,13 +1054,80 @@ WRITERS |= {
         raw,
         change=quoted,
     ),
+    "vhost_combined Virtualmin": Writer(
+        START.replace("<client> - ", "<client> - <site> <site> ") + "<size>" + HEADERS, apache
+    ),
+    "apisix with more fields": Writer(WRITERS["apisix"].template + ' "6f1ed002ab5595859014ebf0951522d9"', nginx),
+    "fiber older": Writer("13:55:36 [<client>] <status> -     <go> <method> <uri>", raw, change=quoted),
+    "uwsgi memory": Writer(
+        "{address space usage: 19288064 bytes/18MB} {rss usage: 7012352 bytes/6MB} "
+        + WRITERS["uwsgi"].template.replace(" msecs", " msecs via sendfile()"),
+        missing="",
+    ),
+    "ecs OpenTelemetry": Writer(
+        {
+            "timestamp": "<t %Y-%m-%dT%H:%M:%S.%fZ>",
+            "client.address": "<client>",
+            "http.request.method": "<method>",
+            "http.response.status_code": "<status>",
+            "http.response.body.size": "<size>",
+            "http.server.request.duration": "<s.9>",
+            "network.protocol.version": "1.1",
+            "server.address": "web-1",
+            "url.path": "<uri>",
+            "url.query": "<query>",
+            "url.scheme": "https",
+            "user_agent.original": "<agent>",
+        },
+        missing=None,
+        change=valid,
+    ),
+    "serilog console": Writer(
+        "[13:55:36 INF] HTTP <method> <decoded> responded <status> in <ms.4> ms", raw, change=valid
+    ),
+    "serilog with the query": Writer(
+        "<t %Y-%m-%d %H:%M:%S.%L +00:00> [INF] HTTP <method> <target> responded <status> in <ms.4> ms",
+        raw,
+        change=quoted,
+    ),
+    "serilog-json JsonFormatter": Writer(
+        {
+            "Timestamp": "<t %Y-%m-%dT%H:%M:%S.%f+00:00>",
+            "Level": "Information",
+            "MessageTemplate": "HTTP {RequestMethod} {RequestPath} responded {StatusCode} in {Elapsed:0.0000} ms",
+            "Properties": {
+                "RequestMethod": "<method>",
+                "RequestPath": "<decoded or not>",
+                "StatusCode": "<status>",
+                "Elapsed": "<ms.4>",
+                "RequestId": "0HN1",
+            },
+        },
+        missing=None,
+        change=valid,
+    ),
+    "atlassian Confluence": Writer(
+        f'<client> <user> [{CLF}] "<request>" <status> <size-> 342 <uri> http-nio-8090-exec-3 "<agent>"',
+        tomcat,
+        change=quoted,
+    ),
+    # Neither the referer nor the agent has quotes: a space of the referer would move words to the agent.
+    "atlassian older Confluence": Writer(
+        f"[{CLF}] <user> http-nio-8090-exec-1 <client> <request> <status> <ms>ms <size-> <referer> <agent>",
+        raw,
+        change=quoted,
+    ),
+    "synapse with ru and db": Writer(
+        WRITERS["synapse"].template.replace("(0.003", "ru=(0.003").replace("(0.001sec/", "db=(0.001sec/"),
+        raw,
+        change=quoted,
+    ),
+    "swift with the access key": Writer(WRITERS["swift"].template + " AKIA", raw),
+    "couchdb without a user": Writer(WRITERS["couchdb"].template, raw, "undefined", change=nobody),
 }
 
 
 # --- strings of configuration files ---------------------------------------------------------------------------------
-
-
-tomcat = escaping(LETTERS | SLASHES | {"\f": rb"\f"}, rb"\u%04x")  # AbstractAccessLogValve.escapeAndAppend()
 
 
 APACHE = '%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"'
