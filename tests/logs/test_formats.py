@@ -463,7 +463,7 @@ def test_where_a_line_may_end():
         ("%h %{x}T", "unknown directive '%{x}T' at offset 3 of the format"),
         ("%s %{x", "unclosed '{' at offset 4 of the format"),
         ("$a ${x", "unclosed '{' at offset 4 of the format"),
-        ("%s %i", "directive '%i' at offset 3 of the format needs a name: '%{NAME}i'"),
+        ("%s %e", "directive '%e' at offset 3 of the format needs a name: '%{NAME}e'"),
         ("%s %h%l", "'%l' at offset 5 of the format follows '%h' without a separator"),
         (r"%s\t%h%l", "'%l' at offset 6 of the format follows '%h' without a separator"),
         ('LogFormat "%h \\"%r%s\\""', "'%s' at offset 18 of the format follows '%r' without a separator"),

@@ -904,7 +904,7 @@ def test_lists_and_clients_before_signs():
         ("%{X-Proto}i://%{Host}i%U%q %>s", "https://a.example/b?d 200", "a.example", "/b?d", "/b"),
         ("%V%U%q %>s", "a.example/%2541?d 200", "a.example", "/%2541?d", "/%2541"),
         ("%F %v%U%q %>s", "5 a.example/b%20c?d 200", "a.example", "/b%20c?d", "/b c"),  # Tomcat
-        ("$scheme://$host$request_uri $status", "ws://a.example/b?d 200", "a.example", "ws://a.example/b?d", "/b"),
+        ("$scheme://$host$request_uri $status", "ws://a.example/b?d 200", "a.example", "/b?d", "/b"),
         ("%REQ(:AUTHORITY)%%REQ(:PATH)% %RESPONSE_CODE%", "a.example/b%20c?d 200", "a.example", "/b%20c?d", "/b c"),
         ("%v:%p%U%q %>s", "a.example:80/%2541?d 200", "a.example:80", "/%2541?d", "/%2541"),
         ("$host$request_uri $status", "/b?d 200", None, "/b?d", "/b"),

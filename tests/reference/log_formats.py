@@ -490,12 +490,11 @@ def undo_all(fields, program):
             fields["is endpoint"] = True
         if step.name == "user" and re.fullmatch(rb'".*"', data, re.DOTALL):  # Apache
             data = data[1:-1]
-        if step.kind == "query":
-            data = data.removeprefix(b"?") if data else None
+        if step.name == "query":
+            data = (data.removeprefix(b"?") if step.kind == "query" else data) if data else None
         if step.kind == "after_host":
-            scheme, host, target = re.fullmatch(rb"(?s)(?:([^/]+)://)?([^/]*)(.*)", data).groups()
+            host, data = re.fullmatch(rb"(?s)(?:[^/]+://)?([^/]*)(.*)", data).groups()
             fields["vhost"] = None if host in {b"", b"-"} else host
-            data = target if scheme is None else data
         fields[step.name] = data
     if fields.get("target_decoded") is not None:
         fields["path_decoded"], mark, rest = fields["target_decoded"].partition(b"?")

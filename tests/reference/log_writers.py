@@ -1206,6 +1206,22 @@ FAMILIES = {
         '%(addr) - %(user) [%(ltime)] "%(method) %(uri) %(proto)" %(status) %(size) "%(referer)" "%(uagent)" %(micros)',
         Writer(START + "<size>" + HEADERS + " <us>", raw, change=quoted),
     ),
+    "Echo": (
+        '${time_rfc3339} ${remote_ip} ${host} "${method} ${uri} ${protocol}" ${status} ${bytes_out} "${referer}" "${user_agent}" '
+        "${latency_human} ${header:X-Forwarded-For}\\n",
+        Writer(
+            '<t %Y-%m-%dT%H:%M:%SZ> <client> <host> "<method> <target> <protocol>" <status> <size>' + HEADERS + " <go> <forwarded>",
+            missing="", change=quoted,
+        ),
+    ),
+    "Fiber": (
+        '${green}[${time}]${reset} ${ip} ${status} - ${latency} ${method} ${url} "${ua}" ${bytesSent}\\n',
+        Writer("[<t %Y-%m-%d %H:%M:%S>] <client> <status> - <go> <method> <target> \"<agent>\" <size>", missing="", change=quoted),
+    ),
+    "Traffic Server": (
+        """format: '%<chi> - %<caun> [%<cqtn>] "%<cqtx>" %<pssc> %<psql> "%<{Referer}cqh>" "%<{User-Agent}cqh>" %<crc> %<ttms>'""",
+        Writer(f'<client> - <user> [{CLF}] "<request>" <status> <size>{HEADERS} TCP_MISS <ms>', raw, change=quoted),
+    ),
     "Squid": (
         'logformat combined %>a %[ui %[un [%tl] "%rm %ru HTTP/%rv" %>Hs %<st "%{Referer}>h" "%{User-Agent}>h" %Ss:%Sh %tr',
         Writer(

@@ -18,7 +18,7 @@ ESCAPED = {" ": " ", "t": "\t", "n": "\n", "r": "\r", '"': '"', "'": "'", "\\": 
 
 # A pattern in XML, of Tomcat, WildFly or GlassFish, or of Logback, and the names that it may have.
 ELEMENT = r"\s*<pattern>([^<]*)</pattern>"
-PATTERN = r"""\s*<[^>]*?\s(?:pattern|format)\s*=\s*(?:"([^"]*)"|'([^']*)')"""
+PATTERN = r"""\s*<[^>]*?\s(?:pattern|format|logFormat)\s*=\s*(?:"([^"]*)"|'([^']*)')"""
 PATTERNS = {
     "common": '%h %l %u %t "%r" %s %b',
     "combined": '%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-Agent}i"',

@@ -30,7 +30,7 @@ class Field(NamedTuple):
             uncertain: of JSON, a decoded path, or a target if it has a "?" or a triplet
             in_quotes: of JSON, a text that may have quotes around it
             query: a word, whose first "?" is dropped
-            after_host: a word, a host and the target; a URL, which is the target itself, has the host, too
+            after_host: a word, a host and the target, perhaps with a scheme before them
             time: a time
         unit (int): The power of ten of a duration, in seconds: 0, -3, -6 or -9.
     """

@@ -22,10 +22,10 @@ class Format:
     Args:
         text (str | None): The name of a preset (see `presets`), a format string of Apache (LogFormat), nginx
             (log_format), HAProxy (log-format), Envoy, gunicorn (access_log_format), Uvicorn, aiohttp, uWSGI
-            (log-format), Squid (logformat), morgan, Tomcat, Undertow, logback-access, GlassFish, Caddy's
-            transform-encoder or Actix, or a whole directive of their configuration files; of Envoy also an object of
-            JSON or YAML. With a `map`, a preset of JSON, "logfmt" or "ltsv", whose other fields stay as
-            they are; or None.
+            (log-format), Squid (logformat), Traffic Server, morgan, Echo, Fiber, Tomcat, Undertow, logback-access,
+            GlassFish, Caddy's transform-encoder or Actix, or a whole directive of their configuration files; of Envoy
+            also an object of JSON or YAML. With a `map`, a preset of JSON, "logfmt" or "ltsv", whose other fields stay
+            as they are; or None.
         map (Mapping[str, str] | None): Of logs in JSON: the path of a member for each field, with dots between names
             and "|" between alternatives; of logfmt and LTSV: the key of a pair. Fields are those of `Record` but
             `extra`, `params` and `flags`, "path_decoded", "request", "duration.ms" (.us, .ns), and "extra.NAME".

@@ -427,18 +427,16 @@ cdef void take_quotes(Text *text) noexcept nogil:
 
 
 cdef void take_host(Text *target, Text *vhost) noexcept nogil:
-    """Take the host from before a path: example.org/a; from a whole URL, copy it."""
+    """Take the host, and perhaps a scheme, from before a path: example.org/a, https://example.org/a."""
     cdef size_t start = 0, slash = find(target.at, 0, target.n, c'/')
-    cdef bint whole = slash and starts_with(target.at, slash - 1, target.n, <const uint8_t *>b"://", 3)
-    if whole:       # not a URL in the query of another target
+    if slash and starts_with(target.at, slash - 1, target.n, <const uint8_t *>b"://", 3):   # not a URL in the query
         start = slash + 2
         slash = find(target.at, start, target.n, c'/')
     vhost[0] = text_of(target.at + start, slash - start) if slash > start else text_of(NULL, 0)
     if vhost.n == 1 and vhost.at[0] == c'-':
         vhost[0] = text_of(NULL, 0)
-    if not whole:
-        target.at += slash
-        target.n -= slash
+    target.at += slash
+    target.n -= slash
 
 
 cdef void fix_value(const Step *field, Record *record) noexcept nogil:
@@ -450,12 +448,12 @@ cdef void fix_value(const Step *field, Record *record) noexcept nogil:
         return
     if field.kind == AFTER_HOST or field.kind == DECODED_AFTER_HOST:
         take_host(text, record.text + <int>VHOST)
-    if field.kind == QUERY_MARK:
-        if text.n and text.at[0] == c'?':
+    if field.slot == QUERY and text.n == 0:     # Apache's "%q" and gunicorn's are empty without a query
+        text.at = NULL
+    elif field.kind == QUERY_MARK:
+        if text.at[0] == c'?':
             text.at += 1
             text.n -= 1
-        elif text.n == 0:       # Apache's "%q" is empty without a query
-            text.at = NULL
     elif field.kind == IN_QUOTES:
         take_quotes(text)
     elif DECODED_PATH <= field.kind <= DECODED_AFTER_HOST:
@@ -814,7 +812,7 @@ cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *re
         record.unit = plan.duration_unit
         for k in range(plan.steps):
             step = plan.step + k
-            if step.kind > DECIMAL:
+            if step.kind > DECIMAL or step.slot == QUERY:
                 fix_value(step, record)
         user = record.text[USER]
         if user.n > 1 and user.at[0] == c'"' and user.at[user.n - 1] == c'"':     # Apache writes these for an empty one
@@ -1259,7 +1257,7 @@ cdef class Program:
             if (self.plan.steps and part.kind == "time" and (step - 1).take == TEXT and i + 1 < len(parts)
                     and parts[i - 1].strip(b" ")):
                 (step - 1).take = TEXT_BEFORE_TIME
-            self.plan.fixes |= step.kind > ENDPOINT
+            self.plan.fixes |= step.kind > ENDPOINT or step.slot == QUERY
             self.plan.is_cut |= part.kind == "cut"
             self.plan.steps += 1
         if self.plan.optional == 0:

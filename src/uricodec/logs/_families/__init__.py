@@ -7,6 +7,7 @@ from uricodec.logs._families.apache import Apache
 from uricodec.logs._families.caddy import Caddy
 from uricodec.logs._families.envoy import Envoy
 from uricodec.logs._families.glassfish import GlassFish
+from uricodec.logs._families.go import Echo, Fiber
 from uricodec.logs._families.haproxy import HAPROXY_JSON, Haproxy
 from uricodec.logs._families.java import LOGBACK_OWN, Logback, Tomcat, Undertow
 from uricodec.logs._families.morgan import Morgan
@@ -14,6 +15,7 @@ from uricodec.logs._families.nginx import Nginx
 from uricodec.logs._families.php_fpm import PhpFpm
 from uricodec.logs._families.python import Python, Uwsgi
 from uricodec.logs._families.squid import SQUID_CODES, Squid
+from uricodec.logs._families.traffic_server import TrafficServer
 
 # What Squid's codes have that no other has: "%ts" and "%tr" are HAProxy's, too, and Apache has "%>a".
 SQUID_OWN = (
@@ -22,11 +24,14 @@ SQUID_OWN = (
     rf"|(?!ts|tr|st|[<>][aAphv]\b)(?:{SQUID_CODES})(?!\w))|\{{[^}}]{{0,999}}\}}[<>]h\b)"
 )
 CADDY_OWN = r"(?<!\$)\{(?:(?:request|resp_headers)>[^{}\s]+|common_log|ts)\}"
+ECHO_OWN = r"\$\{(?:time_(?:rfc3339|unix|custom)\w*|latency_human|bytes_out|header:[^}]*)\}"
+FIBER_OWN = r"\$\{(?:ips?|ua|latency|bytesSent|reqHeader:[^}]*)\}"
 GLASSFISH_OWN = (
     r"%(?:client\.(?:name|dns)|auth-user-name|datetime|response\.length|http-(?:method|uri)|headers?\.[\w-]+)%"
 )
 # What only one of the families with "%" has.
 OWN = (
+    (TrafficServer.pattern, TrafficServer),
     (GLASSFISH_OWN, GlassFish),
     (LOGBACK_OWN, Logback),
     (r"%r%Q|%m %r|%\{(?:milli|micro|seconds|kilo|mega)\w*\}[dM]", PhpFpm),
@@ -50,6 +55,10 @@ def family_of(text: str) -> type[Family]:
     """
     if "%" not in text and re.search(CADDY_OWN, text):
         return Caddy
+    if re.search(ECHO_OWN, text):
+        return Echo
+    if re.search(FIBER_OWN, text):
+        return Fiber
     variables = len(re.findall(Nginx.pattern, text))
     if "%" not in text and not variables and re.search(r"(?a):(?:method|url|status)(?![-\w])", text):
         return Morgan

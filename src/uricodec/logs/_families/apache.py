@@ -141,6 +141,8 @@ class Apache(Family):
             directive = self.directives[letter]
             if letter == "s" and ">" in found["status"] + found["final"]:
                 directive = standard("status")
+        elif written == "%i":  # Open Liberty: what identd says
+            directive = extra("ident")
         elif letter in NAMED:
             raise ValueError(
                 f"directive {written!r} at offset {offset} of the format needs a name: '%{{NAME}}{letter}'"

@@ -37,6 +37,7 @@ NGINX = {
     "user_word": Directive(Field("user", "word")),
     "remote_addr": standard("client"),
     "the_real_ip": standard("client", 1),  # ingress-nginx
+    "proxy_protocol_addr": standard("client", 2),
     "remote_user": standard("user"),
     "time_iso8601": standard("time"),
     "time_local": standard("time"),
