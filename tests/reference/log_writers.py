@@ -907,7 +907,7 @@ WRITERS = {
         f'[steam] <client> / <forwarded> - <user> [{CLF}] "<request>" <status> <size>{HEADERS} "HIT" "<host>" "-"', nginx, invalid="",
     ),
     "webseal": Writer(START.replace("[", "").replace("]", "") + "<size>", raw, change=quoted),
-    "open-liberty": Writer(f'<client> - [{CLF}] "<request>" <status> <size->', raw, change=nobody),
+    "granian": Writer('[<t %Y-%m-%d %H:%M:%S +0000>] <client> - "<request>" <status> <ms.3>', raw, change=quoted),
     "glassfish": Writer(f'"<client>" "NULL-AUTH-USER" "{CLF}" "<request>" <status> <size>', raw, change=nobody),
     "couchdb": Writer(
         "[notice] <t %Y-%m-%dT%H:%M:%S.%fZ> couchdb@127.0.0.1 <pid> 8d1a2b3c4d <host> <client> <user> <method> <target> <status> ok <ms>",
