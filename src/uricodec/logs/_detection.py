@@ -222,7 +222,7 @@ def has_needs(name: str, lines: list[bytes]) -> bool:
 
     def has(line: bytes, quote: bytes) -> bool:
         """Return whether the line has the members, of which the names have such quotes."""
-        return all((need.replace(b'"', quote) in line) is has for need, has in wanted)
+        return all((need.replace(b'"', quote) in line) is there for need, there in wanted)
 
     # Those of an object in a text are not mixed with those of the one around it.
     return 2 * sum(has(line, b'"') or has(line, b'\\"') for line in lines[:COMPARED]) >= len(lines[:COMPARED])

@@ -141,6 +141,8 @@ class Apache(Family):
             directive = self.directives[letter]
             if letter == "s" and ">" in found["status"] + found["final"]:
                 directive = standard("status")
+            if letter == "a" and argument:  # that of a proxy (Apache), or of X-Forwarded-For (Actix)
+                directive = standard("client", 1)
         elif written == "%i":  # Open Liberty: what identd says
             directive = extra("ident")
         elif letter in NAMED:
