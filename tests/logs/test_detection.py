@@ -458,7 +458,7 @@ HINTED = [
     ('Oct  9 13:55:36 lb1 x[7]: {client} [{clf}] web~ {status} {size} "{request}"', "client request status size"),
     ("{iso} INFO [req-9] {client} -> {status} ({ms} ms, {size} bytes)", "client status size duration"),
     # names of threads and loggers, paths without a method
-    ('{client} [t-41] - - [{clf}] "{request}" {status} {size} 7 - "x"', "client clf request status no size user"),
+    ('{client} (t-41) - - [{clf}] "{request}" {status} {size} 7 - "x"', "client clf request status no size user"),
     ("{iso} [i] c.p.AccessLog - {short} took {ms}ms and returned {status}", "status duration no vhost client"),
     ("{iso} web.access {client} worker-{n} {short} {status}", "client status no vhost user"),
     # numbers: where sizes are, and in which units

@@ -75,7 +75,17 @@ def test_fields():
     assert Format(map=MAP).fields == ("target", "path", "query", "status", "extra.x")
     assert Format("iis").fields[:3] == ("client", "user", "time")
     for name in logs.presets():
-        without = {"uvicorn", "morgan", "fiber", "actix", "iis-native", "kubernetes", "fastly-bigquery"}
+        without = {
+            "uvicorn",
+            "morgan",
+            "fiber",
+            "actix",
+            "iis-native",
+            "kubernetes",
+            "fastly-bigquery",
+            "rails",
+            "http-server",
+        }
         assert {"time", "status"} <= {*Format(name).fields} or name in {*without, "nlb"}
 
 

@@ -17,7 +17,7 @@ TEXTS = [name for name in PRESETS if isinstance(compile_format(name)[0], Text)]
 # Of these, other lines than the first and last are read exactly, too: logfmt, quotes around each value, lines with
 # colors, or with what another program wrote before them.
 EXACT = {"logfmt", "ltsv", "nginx-ltsv", "lograge", "splunk-nginx", "gcs", "chi", "morgan", "nlb", "fluentd"}
-EXACT |= {"gorouter", "kubernetes", "jupyter", "bitbucket", "couchdb"}
+EXACT |= {"gorouter", "kubernetes", "jupyter", "bitbucket", "couchdb", "gerrit"}
 PIECES = [
     *(bytes([c]) for c in b'"\\ []-%+?&=\t\r\x7f\x80\xe9\x00:/.,{}09aZ<#'),
     *b'" "|\\"| [|] |- | - "|%41|%C3%A9|%e2%80%a8|%zz|%22|&a=b&|?q=%3D+x|q=|#22|#41|#7c|#25|#c3#a9'.split(b"|"),

@@ -907,6 +907,12 @@ WRITERS = {
         f'[steam] <client> / <forwarded> - <user> [{CLF}] "<request>" <status> <size>{HEADERS} "HIT" "<host>" "-"', nginx, invalid="",
     ),
     "webseal": Writer(START.replace("[", "").replace("]", "") + "<size>", raw, change=quoted),
+    "gerrit": Writer(
+        '<client> [HTTP GET / (N/A)] - <user> [<t %Y-%m-%dT%H:%M:%S,%L+00:00>] "<request>" <status> <size> <ms> <"referer"> <"agent"> 1 2 3',
+        raw, change=quoted,
+    ),
+    "rails": Writer('Started <method> "<target>" for <client> at <t %Y-%m-%d %H:%M:%S +0000>', raw, change=quoted),
+    "http-server": Writer('[<t %Y-%m-%dT%H:%M:%S.%LZ>]  "<method> <target>" "<agent>"', raw, change=quoted),
     "granian": Writer('[<t %Y-%m-%d %H:%M:%S +0000>] <client> - "<request>" <status> <ms.3>', raw, change=quoted),
     "glassfish": Writer(f'"<client>" "NULL-AUTH-USER" "{CLF}" "<request>" <status> <size>', raw, change=nobody),
     "couchdb": Writer(
