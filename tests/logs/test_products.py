@@ -921,6 +921,30 @@ def test_a_host_before_the_path(format, written, vhost, target, path):
     check_lines(format, [(written, changed(values))])
 
 
+@each_row("path", ["%U", "%U%q"])
+def test_spaces_in_a_decoded_path(path):
+    """They are not the one before the protocol."""
+    values = {"method": "GET", "status": 200, "protocol": "HTTP/1.1"}
+    check_lines(f'"%m {path} %H" %>s', [
+        ('"GET /a HTTP/1.1" 200', changed(values, target="/a", path="/a")),
+        ('"GET /a b  c HTTP/1.1" 200', changed(values, target="/a b  c", path="/a b  c")),
+    ])  # fmt: skip
+    [record] = read('"%m %U%q %H" %>s', b'"GET /a b?c=d HTTP/1.1" 200')
+    assert (record["path"], record["query"], record["protocol"]) == ("/a b", [["c", "d"]], "HTTP/1.1")
+
+
+def test_quarkus_writes_a_unit():
+    pattern = '%{REMOTE_HOST} %{REMOTE_USER} "%{REQUEST_LINE}" %{RESPONSE_CODE} %{RESPONSE_TIME}ms'
+    line = b'192.0.2.7 ann "GET /a HTTP/1.1" 200 34ms'
+    [record] = read(f"quarkus.http.access-log.pattern={pattern}", line)
+    assert (record["client"], record["method"], record["status"], record["duration"]) == (
+        "192.0.2.7",
+        "GET",
+        200,
+        0.034,
+    )
+
+
 def test_a_host_before_a_path_with_a_url():
     """The host is that of the request, not of a URL in its query."""
     for format in "$host$request_uri $status", "%{Host}i%U%q %>s", "$scheme://$host$request_uri $status":
@@ -1044,6 +1068,11 @@ def test_formats_of_php_fpm_and_nginx_unit():
         assert {name: value for name, value in (record | extra).items() if value is not None} == wanted
     [record] = read(format, f"172.17.0.1 -  {rest}".encode())
     assert (record["user"], record["path"]) == (None, "/a%20b.php")
+    for unit in "milli", "mili", "miliseconds", "MILI":
+        [record] = read(f'%R "%m %r" %s %{{{unit}}}d', b'::1 "GET /a.php" 200 12.345')
+        assert record["duration"] == 0.012345
+    with pytest.raises(ValueError, match=r"unknown directive '%\{minutes}d'"):
+        Format("%R %s %{minutes}d %{milli}d")
     check_lines('%R %u "%m %r" %s', [('::1 - "POST /i.php" 500', {
         "client": "::1", "method": "POST", "target": "/i.php", "path": "/i.php", "status": 500,
     })])  # fmt: skip

@@ -479,6 +479,13 @@ def end_of_quoted(program, after, following, may_end, line, at):  # noqa: PLR091
 def undo_all(fields, program):
     """Undo the escapes, then what the format writes around a value."""
     undone = {"backslash": undo, "json": undo_json, "hash": bytes, "none": bytes}[program.escapes]
+    names = [getattr(step, "name", step) for step in program.steps]
+    for i, name in enumerate(names):
+        # A path that the server has decoded may have spaces; a protocol has none.
+        is_path = name in ("target", "path", "path_decoded", "target_decoded")
+        if is_path and names[i + 1 : i + 3] == [b" ", "protocol"] and b" " in (fields.get("protocol") or b""):
+            more, _, fields["protocol"] = fields["protocol"].rpartition(b" ")
+            fields[name] += b" " + more
     for i, step in enumerate(program.steps):
         data = fields.get(getattr(step, "name", None))
         if data is None or step.kind in NUMBERS:

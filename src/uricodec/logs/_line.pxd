@@ -192,6 +192,7 @@ cdef struct Plan:
     bint one_request        # in one piece,
     bint one_target         # or as a target, perhaps with a method and a protocol
     bint fixes              # fix_value() is called
+    bint has_protocol       # a text has one by itself
     int odd                 # the first step that may have quotes, see Step.quotes; -1: none
     Columns *columns        # of W3C: those of a log without "#Fields:"
 

@@ -762,12 +762,33 @@ cdef bint finish(const Plan *plan, const uint8_t *s, size_t n, Record *record) n
     return True
 
 
+cdef void take_spaces(Record *record) noexcept nogil:
+    """Give the words before a protocol, `b HTTP/1.1`, to the path before it: a server that has decoded it writes spaces."""
+    cdef Text *protocol = record.text + <int>PROTOCOL
+    cdef Text *text
+    cdef size_t end = protocol.n
+    cdef int slot
+    if protocol.at == NULL or not has_byte(protocol[0], c' '):
+        return
+    while protocol.at[end - 1] != c' ':
+        end -= 1
+    for slot in range(TARGET, PATH + 1):
+        text = record.text + slot
+        if text.at != NULL and text.at + text.n + 1 == protocol.at:
+            text.n += end
+            protocol.at += end
+            protocol.n -= end
+            return
+
+
 cdef bint finish_fields(const Plan *plan, const uint8_t *s, size_t n, Record *record) noexcept nogil:
     """Undo the escapes of the fields, and check their values."""
     cdef Text query = record.text[QUERY], time = record.text[TIME], user
     cdef size_t k, values = forget_dashes(record, plan.notation != TEXT_LINES or plan.escapes != BACKSLASHES)
     cdef int slot
     cdef const Step *step
+    if plan.has_protocol:
+        take_spaces(record)
     if plan.notation != TEXT_LINES:
         if time.n > 1 and time.at[0] == c'[' and time.at[time.n - 1] == c']':       # Apache's %t
             record.text[TIME] = text_of(time.at + 1, time.n - 2)
@@ -1258,6 +1279,7 @@ cdef class Program:
                     and parts[i - 1].strip(b" ")):
                 (step - 1).take = TEXT_BEFORE_TIME
             self.plan.fixes |= step.kind > ENDPOINT or step.slot == QUERY
+            self.plan.has_protocol |= step.slot == PROTOCOL
             self.plan.is_cut |= part.kind == "cut"
             self.plan.steps += 1
         if self.plan.optional == 0:

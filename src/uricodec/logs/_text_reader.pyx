@@ -693,6 +693,8 @@ cdef bint finish_line(const TextReader *reader, const Marked *marked, size_t ski
         record.text[<int>TIME] = text_of(NULL, 0)
     if record.known_time == NULL and is_doubtful(record):
         return False
+    if plan.has_protocol and has_byte(record.text[<int>PROTOCOL], c' '):
+        return False
     if skipped and record.text[<int>TIME].at == NULL:
         record.text[<int>TIME] = time_before(marked.src + marked.start, skipped)
     if plan.is_cut and end - (marked.start - marked.window) < CUT_OFF:

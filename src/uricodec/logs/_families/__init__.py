@@ -34,7 +34,7 @@ OWN = (
     (TrafficServer.pattern, TrafficServer),
     (GLASSFISH_OWN, GlassFish),
     (LOGBACK_OWN, Logback),
-    (r"%r%Q|%m %r|%\{(?:milli|micro|seconds|kilo|mega)\w*\}[dM]", PhpFpm),
+    (r"%r%Q|%m %r|%\{(?i:mill?i|micro|seconds|kilo|mega)\w*\}[dM]", PhpFpm),
     (HAPROXY_JSON, Haproxy),
     (SQUID_OWN, Squid),
     (rf"%\{{[^+}}-][^}}]*\}}[rs](?![a-zA-Z])|%F\b|%\{{X-AUSERNAME\}}o|{JAVA_TIME}", Tomcat),

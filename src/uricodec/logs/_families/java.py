@@ -100,7 +100,7 @@ class Undertow(Apache):
 
     pattern = (
         r"%(?:\{(?P<kind>[ciopqrs]|time),(?P<own>[^}]+)\}"
-        rf"|\{{(?P<long>[A-Z_]{{4,}})\}}(?![A-Za-z^<>])|{Apache.pattern[4:]}"
+        rf"|\{{(?P<long>[A-Z_]{{4,}})\}}(?:(?=ms\b)|(?![A-Za-z^<>]))|{Apache.pattern[4:]}"
     )
     directives = UNDERTOW
     escapes = "none"

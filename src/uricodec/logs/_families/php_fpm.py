@@ -56,8 +56,10 @@ class PhpFpm(Family):
         if letter in ("t", "T"):
             time = time_directive(argument or "%d/%b/%Y:%H:%M:%S %z", written, offset)
             return time if letter == "t" else [time[0], time[1]._replace(directive=standard("time", 1)), time[2]]
-        if letter == "d" and argument in PHP_FPM_UNITS:
-            directive = standard("duration", 0, UNITS[PHP_FPM_UNITS[argument]])
+        if letter == "d" and argument:
+            name = re.sub("^mil(?=i)", "mill", argument.lower())  # older versions have one "l"
+            unit = PHP_FPM_UNITS.get(name) or self.unknown(written, offset)
+            directive = standard("duration", 0, UNITS[unit])
         elif letter in ("e", "o") and argument:
             directive = extra(argument)
         elif letter in PHP_FPM:
