@@ -110,6 +110,8 @@ def test_each_directive_of_apache(directive, field):
 def test_the_best_directive_has_the_name():
     assert fields_of("%s %>s") == ["extra.%s number", "status number"]
     assert fields_of("%T %D %{ms}T") == ["extra.%T decimal", "duration decimal -6", "extra.%{ms}T decimal"]
+    assert fields_of("$remote_addr ${ua} $status") == ["client address", "extra.ua word", "status number"]
+    assert fields_of("${ip} ${ua} ${status}") == ["client address", "user_agent text", "status number"]
     assert fields_of("%{r}a %a %s") == ["extra.%{r}a address", "client address", "status number"]
     assert fields_of("%h %a %b %O") == [*("client address", "extra.%a address", "bytes_sent number", "extra.%O number")]
     assert fields_of("%{Etag}i %{Etag}o|%{Etag}n") == ["extra.Etag word", "extra.%{Etag}o word", "extra.%{Etag}n text"]

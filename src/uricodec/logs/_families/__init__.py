@@ -55,10 +55,11 @@ def family_of(text: str) -> type[Family]:
     """
     if "%" not in text and re.search(CADDY_OWN, text):
         return Caddy
-    if re.search(ECHO_OWN, text):
-        return Echo
-    if re.search(FIBER_OWN, text):
-        return Fiber
+    if not re.search(r"\$\w", text):  # of nginx, whose users may name a variable ${ua}
+        if re.search(ECHO_OWN, text):
+            return Echo
+        if re.search(FIBER_OWN, text):
+            return Fiber
     variables = len(re.findall(Nginx.pattern, text))
     if "%" not in text and not variables and re.search(r"(?a):(?:method|url|status)(?![-\w])", text):
         return Morgan
